@@ -1,11 +1,12 @@
-import { definePolicy, parseSize, refusal, type Step } from '@sluice/core'
+import { type CompileEnv, definePolicy, OFFLOAD_BYTES, parseSize, refusal, type Step } from '@sluice/core'
 import { type ValidationResult, validationStep } from '../../engines/json-schema/body-gate.js'
 import { loadLibxml } from '../../engines/xml/libxml.js'
 import { DEFAULT_DEPTH, XML_LIMITS } from '../../engines/xml/limits.js'
 import { mediaTypeCheck } from '../../engines/xml/media-type.js'
 import { xmlOf } from '../../engines/xml/xml-of.js'
+import type { PatchedSchemas } from './patched-schemas.js'
 import { DEFAULT_CONTENT_TYPES, type XsdConfig, xsdSchema } from './schema.js'
-import { readSchemas } from './schema-documents.js'
+import { readSchemas, type SchemaDocuments } from './schema-documents.js'
 import { Validator, type ValidatorConfig, type Verdict } from './validator.js'
 
 /** Time limit of a validation on a thread, in milliseconds. */
@@ -23,7 +24,7 @@ export const xsd = definePolicy({
       throw new Error(`'maxBodyBytes' ${config.maxBodyBytes} exceeds 10mb, the maximum for XML`)
     }
     await loadLibxml()
-    const settings = await settingsOf(config)
+    const settings = await settingsOf(config, env)
     const validator = new Validator(settings)
     env.onClose(() => validator.close())
     return validationStep<Verdict>({
@@ -47,14 +48,26 @@ function resultOf(verdict: Verdict): ValidationResult {
   return verdict.code === 'GW_OVERLOADED' ? 'overloaded' : refusal(verdict.code, verdict.mistakes)
 }
 
-async function settingsOf(config: XsdConfig): Promise<ValidatorConfig> {
-  // The character set library takes 60 ms to load, so only gateways with schemas load it.
-  const { patchSchemas } = await import('./patched-schemas.js')
+async function settingsOf(config: XsdConfig, env: CompileEnv): Promise<ValidatorConfig> {
   return {
-    ...patchSchemas(readSchemas(config)),
+    ...(await patched(readSchemas(config), env)),
     select: config.select,
     names: config.namespaces ?? {},
     maxErrors: config.maxErrors ?? 10,
     maxDepth: config.maxDepth ?? DEFAULT_DEPTH,
   }
+}
+
+/** Patches schemas, large sets on a thread. libxml2 then compiles them in the memory of the calling thread. */
+async function patched(schemas: SchemaDocuments, env: CompileEnv): Promise<PatchedSchemas> {
+  if (schemas.documents.reduce((sum, { bytes }) => sum + bytes.length, 0) < OFFLOAD_BYTES) {
+    // The character set library takes 60 ms to load, so only gateways with schemas load it.
+    const { patchSchemas } = await import('./patched-schemas.js')
+    return patchSchemas(schemas)
+  }
+  const patching = env.offload<SchemaDocuments, PatchedSchemas>(
+    new URL('./patch-work.js', import.meta.url),
+    {},
+  )
+  return patching.run(schemas, { endedMono: 0 })
 }

@@ -308,3 +308,38 @@ test('the schema accepts documented options and refuses others', () => {
     assert.notDeepEqual(schemaMistakes(xsd, wrong), [], JSON.stringify(wrong))
   }
 })
+
+test('a large schema set is patched on a thread, a small one in place', async (t) => {
+  const env = testEnv()
+  t.after(() => env.close())
+  const ran: string[] = []
+  const offload: typeof env.offload = (module, config, maxMs) => {
+    const { run } = env.offload<never, never>(module, config, maxMs)
+    return {
+      run(input, x) {
+        ran.push(module.pathname.split('/').at(-1)!)
+        return run(input as never, x)
+      },
+    }
+  }
+  const compiled = (padding: number) =>
+    xsd.compile(
+      {
+        schemas: [
+          {
+            inline: `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><!--${' '.repeat(padding)}-->
+              <xs:element name="a"><xs:simpleType><xs:restriction base="xs:string">
+                <xs:pattern value="[^\\s-]"/>
+              </xs:restriction></xs:simpleType></xs:element></xs:schema>`,
+          },
+        ],
+      },
+      { ...env, offload },
+    ) as Promise<Step>
+  await compiled(10)
+  assert.deepEqual(ran, [])
+  const step = await compiled(40_000)
+  assert.deepEqual(ran, ['patch-work.js'])
+  assert.equal((await request(step, '<a>x</a>'))[0], null)
+  assert.equal((await request(step, '<a>-</a>'))[0]?.status, 400)
+})

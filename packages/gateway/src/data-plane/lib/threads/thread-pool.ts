@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
+import { serialize } from 'node:v8'
 import { type Offload, Overload, Overtime } from '@sluice/core'
 import { Piscina } from 'piscina'
 import { Semaphore, type Waiter } from './semaphore.js'
@@ -45,7 +46,7 @@ export class ThreadPool {
    * @param maxMs time after which the work and its thread are terminated, unless the process was short of CPU.
    */
   offload<I, O>(module: URL, config: unknown, maxMs = this.#taskMs): Offload<I, O> {
-    const digest = createHash('sha256').update(JSON.stringify(config)).digest('hex')
+    const digest = createHash('sha256').update(serialize(config)).digest('hex')
     const work = { module: module.href, key: `${module.href} ${digest}` }
     return {
       run: (input, x) =>
