@@ -1,14 +1,17 @@
-/** What stands in place of a value that may be a secret. */
+/** Replaces a value that may be a secret. */
 export const MASK = '***'
 
-/** `/a?b=***` of `/a?b=c`: values of a query, and what has no name in it, may be secrets. A fragment is nobody's to see. */
+/**
+ * Returns the path with masked query values, such as `/a?b=***`. Fragments and query parts without a name are masked
+ * too.
+ */
 export function maskedPath(path: string): string {
   const [, plain = '', query, fragment] = /^([^?#]*)(?:\?([^#]*))?(#.*)?$/s.exec(path) ?? []
   const shown = query === undefined ? '' : `?${query.split('&').map(maskedPair).join('&')}`
   return plain + shown + (fragment === undefined ? '' : `#${MASK}`)
 }
 
-/** A URL, or what was meant to be one, without the values of its query and without its user. */
+/** Returns a URL, valid or not, without query values and user. */
 export function maskedUrl(url: string): string {
   const scheme = /^(?:.*?:)?\/\//s.exec(url)?.[0] ?? ''
   const [, authority = '', rest = ''] = /^([^/?#]*)(.*)$/s.exec(url.slice(scheme.length)) ?? []
@@ -17,7 +20,7 @@ export function maskedUrl(url: string): string {
   return scheme + host + maskedPath(rest)
 }
 
-/** A text in which URLs may stand, such as what a program has printed. */
+/** Returns a text with its URLs masked, such as output of a program. */
 export function withMaskedUrls(text: string): string {
   return text.replace(/[a-z][a-z0-9+.-]*:\/\/[^\s'"<>]+/gi, maskedUrl)
 }

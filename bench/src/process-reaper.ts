@@ -4,11 +4,11 @@ import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** What is killed still writes for a moment, into the folder that is removed. */
+/** Removal is retried, because killed processes may write for a moment. */
 const REMOVAL = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 } as const
 /**
- * A shell that reads what has to be cleaned up until this process is gone, and cleans it up then: SIGKILL leaves no time
- * to do so oneself. It is a session of its own, so that what a terminal sends to this process does not end it.
+ * A shell that reads a list of processes and folders, and cleans them up when this process ends: SIGKILL leaves this
+ * process no time. It is a separate session, so signals from a terminal do not end it.
  */
 const REAPER = `trap '' HUP INT QUIT TERM
 targets=
@@ -21,7 +21,7 @@ done
 for target in $targets; do kill -s KILL -- "$target"; done
 for folder in "$@"; do rm -rf -- "$folder" || { sleep 1; rm -rf -- "$folder"; }; done`
 
-/** Processes, and groups of them with a minus before their number. */
+/** Process ids, and negative process group ids. */
 const targets = new Set<number>()
 const folders = new Set<string>()
 let reaper: ChildProcess | null = null
@@ -31,31 +31,31 @@ process.once('exit', () => {
   for (const path of folders) rmSync(path, REMOVAL)
 })
 
-/** Has a process end when this one ends, however it ends, or a group of them with a minus before its number. */
+/** Ends a process, or a group with a negative id, when this process ends for any reason. */
 export function reapAtExit(target: number): void {
   targets.add(target)
   report(targetsLine())
 }
 
-/** Forgets a process that has ended. */
+/** Removes a process that has ended from the list. */
 export async function release(target: number): Promise<void> {
   targets.delete(target)
   await sendRest()
 }
 
-/** Ends all that is left in a group by force. */
+/** Kills all remaining processes of a group. */
 export function killGroup(group: number): void {
   kill(-group)
 }
 
-/** A folder that goes with this process. */
+/** A folder that is removed with this process. */
 export interface TemporaryFolder {
   readonly path: string
-  /** It goes now. */
+  /** Removes the folder now. */
   remove(): Promise<void>
 }
 
-/** Makes a folder that only this user can look into. */
+/** Creates a folder that only this user can read. */
 export function temporaryFolder(prefix: string): TemporaryFolder {
   const path = mkdtempSync(join(tmpdir(), prefix))
   folders.add(path)
@@ -75,7 +75,7 @@ function report(line: string): void {
   reaper.stdin!.write(line)
 }
 
-/** The reaper ends when nothing is left to clean up. */
+/** The reaper ends when its list is empty. */
 async function sendRest(): Promise<void> {
   const last = reaper
   if (last === null) return
@@ -96,7 +96,7 @@ function targetsLine(): string {
 
 function startReaper(): ChildProcess {
   const child = spawn('/bin/sh', ['-c', REAPER], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
-  // Without it this process cleans up at its own exit.
+  // Without the reaper, this process cleans up at its own exit.
   child.once('error', () => {})
   child.stdin.on('error', () => {})
   child.unref()
@@ -108,6 +108,6 @@ function kill(target: number): void {
   try {
     process.kill(target, 'SIGKILL')
   } catch {
-    // Nobody is left.
+    // The group has ended.
   }
 }

@@ -1,20 +1,20 @@
-/** The middle value; the upper one of two. */
+/** Returns the median, the upper one of two. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
 
-/** The value below which this share (0 to 1) of the values lies, by the nearest rank. NaN without values. */
+/** Returns the quantile for a share from 0 to 1, by nearest rank. NaN without values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** NaN without values. */
+/** Returns the mean. NaN without values. */
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-/** The line through pairs of x and y by least squares, with the standard error of its slope. */
+/** Returns the least-squares line through pairs of x and y, with the standard error of its slope. */
 export function lineThrough(pairs: readonly (readonly [x: number, y: number])[]) {
   const [meanX, meanY] = [mean(pairs.map(([x]) => x)), mean(pairs.map(([, y]) => y))]
   const sum = (value: (x: number, y: number) => number): number =>

@@ -89,7 +89,10 @@ function checkExports(findings, file, lines) {
     const name = EXPORT.exec(line)?.[1]
     const before = lines[i - 1] ?? ''
     const isOverload = before.startsWith(`export function ${name}`)
-    if (name !== undefined && !isOverload && !before.trimEnd().endsWith('*/'))
+    // The type of a schema has the schema's name and comment.
+    const isSchemaType =
+      lines.some((other) => other.startsWith(`export const ${name} = `)) && line.includes(' type ')
+    if (name !== undefined && !isOverload && !isSchemaType && !before.trimEnd().endsWith('*/'))
       findings.undocumented.push(`${file}:${i + 1}  ${name}`)
   })
 }

@@ -6,7 +6,7 @@ import { comparablePoints, policyCosts } from './cost.js'
 import { countText, isValid, requestText } from './figures.js'
 import { familyOf, groupedBy, systemsOf, withoutLog } from './relations.js'
 
-/** A chart of the page: what it shows, and its configuration for Chart.js. */
+/** A chart of the page, with its Chart.js configuration. */
 export interface Chart {
   readonly title: string
   readonly description: string
@@ -30,7 +30,7 @@ interface Bars {
   readonly values: Readonly<Record<string, number>>
 }
 
-/** All charts for which a run has results; what an invalid point measured is in none, but for CPU time that is one. */
+/** Returns all charts of a run. Invalid figures are left out. */
 export function chartsOf(points: readonly Point[]): Chart[] {
   const valid = points.filter(isValid)
   const saturated = valid.filter(({ kind }) => kind === 'saturation')
@@ -46,7 +46,7 @@ export function chartsOf(points: readonly Point[]): Chart[] {
   ]
 }
 
-/** CPU time of a request, systems side by side, each scenario at its largest number of connections. */
+/** CPU time per request of each system, at the largest number of connections of each scenario. */
 function costChart(points: readonly Point[]): Chart[] {
   const samples = comparablePoints(points).map((group) => [...group.values()])
   const largest = groupedBy(samples, ([sample]) => sample!.scenario).map((group) => group.at(-1)!)
@@ -61,7 +61,7 @@ function costChart(points: readonly Point[]): Chart[] {
   return barChart({ title: 'CPU time of a request', description }, 'µs of CPU a request', bars)
 }
 
-/** Throughput over the number of connections: the tiers, logs and systems of one request in one chart. */
+/** Throughput by number of connections, with tiers, logs and systems of one request in one chart. */
 function throughputCharts(points: readonly Point[]): Chart[] {
   const hasPeers = systemsOf(points).length > 1
   const nameOf = ({ title, system }: Point): string => (hasPeers ? `${title}, ${system}` : title)
@@ -88,7 +88,7 @@ function throughputCharts(points: readonly Point[]): Chart[] {
   ]
 }
 
-/** Latency against the rate: what users see, and where it begins to rise. */
+/** Latency by rate, which shows where it begins to rise. */
 function rateCharts(points: readonly Point[]): Chart[] {
   const systems = systemsOf(points)
   return groupedBy(points, labelOf).map((group) => {
@@ -125,7 +125,7 @@ function rateLine(name: string, points: readonly Point[], percentile: number): L
   }
 }
 
-/** What the traffic log costs: the same scenario with it and without, at the same connections. */
+/** Cost of the traffic log: the same scenario with and without it. */
 function logChart(points: readonly Point[]): Chart[] {
   const pairs = groupedBy(points, (point) => `${withoutLog(point)} ${point.system} ${point.connections}`)
   const bars = pairs
@@ -143,7 +143,7 @@ function logChart(points: readonly Point[]): Chart[] {
   return barChart({ title: 'Traffic log off and on', description }, 'requests/s', bars)
 }
 
-/** How throughput grows with the tier, each line at the one number of connections that most of its tiers have. */
+/** Throughput by tier, each line at the number of connections that most tiers share. */
 function scalingChart(points: readonly Point[]): Chart[] {
   const ours = points.filter(({ system, tier }) => system === OURS && tier !== null)
   const lines = groupedBy(ours, (point) => `${familyOf(point)} ${point.log}`).flatMap((family): Line[] => {
@@ -167,7 +167,7 @@ function scalingChart(points: readonly Point[]): Chart[] {
   return [lineChart({ title: 'Scaling over tiers', description }, axes, [...lines, ideal])]
 }
 
-/** What each policy adds to a request, the dearest first. */
+/** Cost of each policy, highest first. */
 function policyChart(points: readonly Point[]): Chart[] {
   const costs = policyCosts(points).toSorted((a, b) => b.addedMicros - a.addedMicros)
   const bars = groupedBy(costs, ({ policy }) => policy).map((group) => ({
@@ -180,7 +180,7 @@ function policyChart(points: readonly Point[]): Chart[] {
   return barChart({ title: 'What a policy costs', description }, 'µs of CPU a request', bars)
 }
 
-/** Latency over the percentiles: at held rates where there are any, else at overload, and never both. */
+/** Latency by percentile, at fixed rates if there are any, else at overload, never both. */
 function spectrumCharts(points: readonly Point[]): Chart[] {
   return groupedBy(points, labelOf).map((group) => {
     const isHeld = group[0]!.kind === 'fixed-rate'
@@ -217,7 +217,7 @@ function lineChart(
   return { title, description, config: { type: 'line', data: { datasets }, options: { scales } } }
 }
 
-/** Horizontal bars; none without values. */
+/** Returns a chart of horizontal bars, or none without values. */
 function barChart({ title, description }: Omit<Chart, 'config'>, x: string, bars: readonly Bars[]): Chart[] {
   if (bars.length === 0) return []
   const series = [...new Set(bars.flatMap(({ values }) => Object.keys(values)))]

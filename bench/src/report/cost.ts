@@ -6,42 +6,42 @@ import { shareText, significant } from './figures.js'
 import { groupedBy, policyRelation } from './relations.js'
 
 /**
- * What a request costs changes with how busy its server is, so that two costs are held against each other within this
- * difference only. Half as busy cost up to 13 % more; a tenth costs 3 %.
+ * Maximum difference in core use of two comparable costs. A half-idle system costs up to 13 % more per request, a
+ * difference of a tenth 3 %.
  */
 const MOST_BUSY_GAP = 0.1
 
-/** A point whose CPU time of a request is a result, which it can be where throughput is none. */
+/** A point with a valid CPU time per request. Its throughput may be invalid. */
 export type CostPoint = Point & { readonly cpuMicrosPerRequest: Spread }
 
 export function hasCost(point: Point): point is CostPoint {
   return point.cpuMicrosPerRequest !== null && point.costInvalid.length === 0
 }
 
-/** `17.1`, `17.1 at 92 %` of a system that was not full, `17.1, cores shared`; `–` where it is no result. */
+/** Formats a cost: `17.1`, `17.1 at 92 %`, `17.1, cores shared`, or `–` if it is not valid. */
 export function costText(point: Point): string {
   return hasCost(point) ? significant(point.cpuMicrosPerRequest.mean) + busyText(point) : '–'
 }
 
-/** ` at 92 %`: what has to be known of a system that was not full or not alone; else empty. */
+/** Returns ` at 92 %` or similar for a system that was not fully used or not alone, else an empty string. */
 export function busyText({ busyShare, sharesCores }: Point): string {
   const busy = busyShare !== null && busyShare < LEAST_BUSY ? ` at ${shareText(busyShare)}` : ''
   return sharesCores ? `${busy}, cores shared` : busy
 }
 
-/** What the words after a CPU time mean. */
+/** Explains the notation of costs. */
 export const COST_REMARK =
   'CPU µs "at 92 %": the system used 92 % of its cores. A request costs more then than at full load, because fewer are taken at a time, and more on cores that are shared. A ratio is reported only of systems that were busy alike, within ten points.'
 
-/** Whether the costs of two points say something of each other: both systems were about as busy, and as alone. */
+/** True if the costs of two points are comparable: similar core use, both alone or both sharing. */
 export function areCostsAlike(one: Point, other: Point): boolean {
   if (!hasCost(one) || !hasCost(other) || one.sharesCores !== other.sharesCores) return false
-  // On shared cores nobody waits for work; at a rate it is the cost that says how busy a system is.
+  // On shared cores there is no idle time, and at a rate the cost itself determines the core use.
   if (one.sharesCores || one.kind === 'fixed-rate') return true
   return Math.abs((one.busyShare ?? 1) - (other.busyShare ?? 1)) <= MOST_BUSY_GAP
 }
 
-/** The same measurement at saturation of several systems, by their names. */
+/** Returns saturation points of the same measurement by system. */
 export function comparablePoints(points: readonly Point[]): ReadonlyMap<string, CostPoint>[] {
   const costs = points.filter(hasCost).filter(({ kind }) => kind === 'saturation')
   return groupedBy(costs, ({ suite, scenario, connections }) => `${suite} ${scenario} ${connections}`)
@@ -49,7 +49,7 @@ export function comparablePoints(points: readonly Point[]): ReadonlyMap<string, 
     .filter((group) => group.size > 1)
 }
 
-/** CPU time a request of ours over that of a peer, with the smallest and largest of the repetitions. */
+/** Ratio of our CPU time per request to that of a peer, with the range of the repetitions. */
 export interface CpuRatio {
   readonly median: number
   readonly min: number
@@ -57,8 +57,8 @@ export interface CpuRatio {
 }
 
 /**
- * Repetition by repetition, because each was measured beside the other on the same machine, as busy as it was then; null
- * when one is missing, or they were not busy alike.
+ * Returns the ratio repetition by repetition, because these were measured side by side. Null if one is missing or
+ * core use differed.
  */
 export function cpuRatio(group: ReadonlyMap<string, CostPoint>, peer: string): CpuRatio | null {
   const [ours, theirs] = [group.get(OURS), group.get(peer)]
@@ -68,18 +68,18 @@ export function cpuRatio(group: ReadonlyMap<string, CostPoint>, peer: string): C
   return { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) }
 }
 
-/** What one policy adds to a request of ours. */
+/** Cost of one policy in our gateway. */
 export interface PolicyCost {
   readonly policy: string
-  /** The scenario without the policy, and with it. */
+  /** Scenario without the policy, and with it. */
   readonly base: CostPoint
   readonly withPolicy: CostPoint
   readonly addedMicros: number
-  /** The smallest and largest that the repetitions allow. */
+  /** Range that the repetitions allow. */
   readonly range: readonly [number, number]
 }
 
-/** The policies whose scenario was measured with and without them, in the same way and about as busy. */
+/** Returns the costs of policies that were measured with and without them under similar conditions. */
 export function policyCosts(points: readonly Point[]): PolicyCost[] {
   const results = points
     .filter(hasCost)

@@ -3,7 +3,7 @@ import type { Point } from '../model/summary.js'
 
 const UNKNOWN = '–'
 
-/** `15,692`. */
+/** Formats a count, such as `15,692`. */
 export function countText(value: number | null): string {
   if (value === null || !Number.isFinite(value)) return UNKNOWN
   return Math.round(value)
@@ -11,31 +11,31 @@ export function countText(value: number | null): string {
     .replace(/\B(?=(\d{3})+(?!\d))/g, ',')
 }
 
-/** At most three digits that say something; whole numbers stay whole. */
+/** Formats a number with at most three significant digits. Integers stay integers. */
 export function significant(value: number | null): string {
   if (value === null || !Number.isFinite(value)) return UNKNOWN
   return Math.abs(value) >= 100 ? countText(value) : String(Number(value.toPrecision(3)))
 }
 
-/** `812 µs`, `12.4 ms`, `1.21 s`: the unit that fits. */
+/** Formats microseconds with a suitable unit: `812 µs`, `12.4 ms`, `1.21 s`. */
 export function microsText(micros: number | null): string {
   if (micros === null || !Number.isFinite(micros)) return UNKNOWN
   if (micros < 1000) return `${significant(micros)} µs`
   return micros < 1_000_000 ? `${significant(micros / 1000)} ms` : `${significant(micros / 1_000_000)} s`
 }
 
-/** `93 %` of a share from 0 to 1. */
+/** Formats a share from 0 to 1, such as `93 %`. */
 export function shareText(share: number | null): string {
   return share === null || !Number.isFinite(share) ? UNKNOWN : `${Math.round(share * 100)} %`
 }
 
-/** `+4.2 %` of a share that may be negative. */
+/** Formats a change, such as `+4.2 %`. */
 export function changeText(share: number): string {
   if (!Number.isFinite(share)) return UNKNOWN
   return `${share < 0 ? '−' : '+'}${Math.abs(share * 100).toFixed(1)} %`
 }
 
-/** `1.15`. */
+/** Formats a ratio, such as `1.15`. */
 export function ratioText(ratio: number | null): string {
   return ratio === null || !Number.isFinite(ratio) ? UNKNOWN : ratio.toFixed(2)
 }
@@ -44,28 +44,28 @@ export function sizeText(bytes: number | null): string {
   return bytes === null ? UNKNOWN : formatSize(Math.round(bytes))
 }
 
-/** All errors of a point. */
+/** Returns the number of errors of a point. */
 export function errorCount({ errors }: Point): number {
   return Object.values(errors).reduce((sum, count) => sum + count, 0)
 }
 
-/** `2 timeout, 1 status`; `none` without errors. */
+/** Formats errors, such as `2 timeout, 1 status` or `none`. */
 export function errorText({ errors }: Point): string {
   const found = Object.entries(errors).filter(([, count]) => count > 0)
   return found.length === 0 ? 'none' : found.map(([name, count]) => `${countText(count)} ${name}`).join(', ')
 }
 
-/** Whether a point is a result. */
+/** True if a point is valid. */
 export function isValid(point: Point): boolean {
   return point.invalid.length === 0
 }
 
-/** `saturation`, or `fixed rate 1,200/s`. */
+/** Formats the kind of a point: `saturation`, or `fixed rate 1,200/s`. */
 export function kindText({ kind, targetPerSecond }: Point): string {
   return kind === 'saturation' ? 'saturation' : `fixed rate ${countText(targetPerSecond)}/s`
 }
 
-/** `GET`, or `POST 5 KB`. */
+/** Formats a request: `GET`, or `POST 5 KB`. */
 export function requestText({ bodyBytes, method }: Point): string {
   return bodyBytes === 0 ? method : `${method} ${formatSize(bodyBytes)}`
 }

@@ -18,7 +18,7 @@ import {
   wholePointTable,
 } from './tables.js'
 
-/** `report.html`: one file that needs no network; its charts are drawn by Chart.js, which stands in it. */
+/** Returns `report.html`: one file with Chart.js that needs no network. */
 export function reportHtml(summary: Summary): string {
   const { points, host, warnings } = summary
   const tables = [
@@ -56,7 +56,7 @@ ${charts.length === 0 ? '' : scripts(charts)}
 
 type Tile = readonly [name: string, figure: string, remark: string]
 
-/** The figures that a reader wants first. */
+/** Returns the most important figures. */
 function tilesOf({ points, trials }: Summary): Tile[] {
   if (trials.length > 0) {
     const passed = trials.filter((trial) => verdictOf(trial) === 'passed').length
@@ -104,11 +104,11 @@ function sectionHtml({ name, headings, rows, remark }: TextTable): string {
   return `<h2>${escaped(name)}</h2><p>${escaped(remark)}</p>${table}`
 }
 
-/** The library, the charts as data, and what draws them. */
+/** Returns the library, the chart data and the script that draws them. */
 function scripts(charts: readonly Chart[]): string {
   const require = createRequire(import.meta.url)
   const library = join(dirname(require.resolve('chart.js')), 'chart.umd.min.js')
-  // What could end the script is written as an escape.
+  // Characters that could end the script are escaped.
   const data = JSON.stringify(charts.map(({ config }) => config)).replaceAll('<', '\\u003c')
   return `<script>${readFileSync(library, 'utf8').replace(/\/\/# sourceMappingURL=\S+/, '')}</script>
 <script>

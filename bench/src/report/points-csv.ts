@@ -7,7 +7,7 @@ import { perCoreScore } from './tables.js'
 
 type Cell = string | number | boolean | null
 
-/** Name and content of every column of `points.csv`; times are microseconds, sizes bytes. */
+/** Columns of `points.csv`. Times are microseconds, sizes bytes. */
 const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => Cell])[] = [
   ['suite', (point) => point.suite],
   ['scenario', (point) => point.scenario],
@@ -60,19 +60,19 @@ const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => Ce
   ['reason', (point) => point.invalid.join('; ')],
 ]
 
-/** `points.csv`: one row a point, also of those that are no result, which say why. */
+/** Returns `points.csv`: one row per point, with the reasons for invalid points. */
 export function pointsCsv({ points, host }: Summary): string {
   const rows = points.map((point) => COLUMNS.map(([, cell]) => cell(point, host)))
   return [COLUMNS.map(([name]) => name), ...rows].map((row) => `${row.map(cellText).join(',')}\r\n`).join('')
 }
 
-/** As RFC 4180 says: quotes around what needs them, quotes doubled. */
+/** Quotes a cell as in RFC 4180. */
 function cellText(cell: Cell): string {
   const text = String(cell ?? '')
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Null where nothing is known, as of a peer, which has no workers that we could ask. */
+/** Returns the maximum, or null without values, as for peers. */
 function worst(values: readonly number[]): number | null {
   return values.length === 0 ? null : Math.max(...values)
 }

@@ -3,35 +3,35 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Point } from '../model/summary.js'
 
-/** The file of one published report, the set-up of which a suite repeats. */
+/** File with the figures of a published report. */
 const ReferenceFile = Type.Object({
   suite: Type.String(),
   product: Type.String(),
-  /** What it ran on: other hardware makes a ratio a hint and no result. */
+  /** Hardware of the report. Ratios to other hardware are only hints. */
   hardware: Type.String(),
   measuredWith: Type.String(),
   columns: Type.Array(Type.String()),
   rows: Type.Array(Type.Array(Type.Union([Type.String(), Type.Number(), Type.Null()]))),
 })
 
-/** One row of a published report; latencies are milliseconds, and what was not published is null. */
+/** One row of a published report. Latencies are milliseconds, and unpublished values null. */
 export interface ReferencePoint {
-  /** The id of the scenario that repeats it. */
+  /** Id of the corresponding scenario. */
   readonly scenario: string
   readonly cpus: number
-  /** Null: the report gives its best figure only. */
+  /** Number of connections, or null if the report only has its best figure. */
   readonly connections: number | null
   readonly kind: Point['kind']
   readonly perSecond: number
   readonly p99?: number | null
 }
 
-/** The figures of one published report. */
+/** Figures of a published report. */
 export type Reference = Omit<Static<typeof ReferenceFile>, 'columns' | 'rows'> & {
   readonly points: readonly ReferencePoint[]
 }
 
-/** The published figures that a suite stands beside; null: there are none. */
+/** Returns the published figures for a suite, or null. */
 export function referenceFor(suite: string): Reference | null {
   const file = new URL(`../../reference/${encodeURIComponent(suite)}.json`, import.meta.url)
   if (!existsSync(file)) return null
@@ -41,8 +41,8 @@ export function referenceFor(suite: string): Reference | null {
 }
 
 /**
- * The published row that was measured like this point: same scenario, kind and number of connections, or the best row
- * when the report names none. Null: there is none, and for a point that is no result.
+ * Returns the published row with the same scenario, kind and number of connections as a point, or the best row if the
+ * report has no numbers of connections. Null if there is none, or for an invalid point.
  */
 export function referenceBeside(point: Point, { points }: Reference): ReferencePoint | null {
   if (point.invalid.length > 0) return null

@@ -2,21 +2,21 @@ import { OURS } from '../model/run.js'
 import type { Point } from '../model/summary.js'
 import { POLICY_FIXTURES } from '../suite/policy-fixtures.js'
 
-/** A policy, and the scenario that is the same without it. */
+/** A policy, and the same scenario without it. */
 export interface PolicyRelation {
   readonly policy: string
   readonly base: string
 }
 
-/** What suites other than `policies` put into the id of a scenario for a policy. */
+/** Words for policies in scenario ids of suites other than `policies`. */
 const POLICY_WORDS = ['set-header', 'basic-auth']
 
-/** Which policy a scenario measures; null: none, or several at once. */
+/** Returns the policy that a scenario measures, or null for none or several. */
 export function policyRelation({ suite, scenario }: Point): PolicyRelation | null {
   if (suite === 'policies') {
     const [, policy, request] = /^(.+)-((?:get|post|put)(?:-.+)?)$/.exec(scenario) ?? []
     if (policy === undefined || policy === 'base') return null
-    // The kind of a body that is no JSON stands in the name of the request without the policy.
+    // The base scenario's name contains the kind of a body other than JSON.
     const kind = POLICY_FIXTURES.get(policy)?.body ?? 'json'
     const base = kind === 'json' ? request! : request!.replace(/^post-[^-]+/, `$&-${kind}`)
     return { policy, base: `base-${base}` }
@@ -25,34 +25,34 @@ export function policyRelation({ suite, scenario }: Point): PolicyRelation | nul
   return policy === undefined ? null : { policy, base: scenario.replace(`-${policy}`, '') }
 }
 
-/** Scenarios that do more than pass requests on, though they measure no single policy. */
+/** Scenarios that do more than proxy without measuring a single policy. */
 const COMPOUND: Readonly<Record<string, RegExp>> = {
   'apinizer-classic': /^[bc]-/,
   'wso2-mi': /^(?:cbr|xslt)-/,
 }
 
-/** Whether a scenario passes requests on and does nothing else. */
+/** True if a scenario only proxies requests. */
 export function isPlainProxy(point: Point): boolean {
   return policyRelation(point) === null && COMPOUND[point.suite]?.test(point.scenario) !== true
 }
 
-/** The scenario that is the same with the traffic log off; the scenario itself when it is off. */
+/** Returns the id of the same scenario without traffic log. */
 export function withoutLog({ scenario }: Point): string {
   return scenario.replace('-elasticsearch', '')
 }
 
-/** What scenarios have in common that differ in their tier and log only. */
+/** Returns a key that scenarios share if they differ only in tier and log. */
 export function familyOf(point: Point): string {
   return withoutLog(point).replace(`${point.tier?.toLowerCase()}-`, '')
 }
 
-/** The systems of a run, ours first, then the others by name: each has the same colour in every chart. */
+/** Returns the systems of a run, ours first, then by name, so that each has the same colour in all charts. */
 export function systemsOf(points: readonly Point[]): string[] {
   const names = [...new Set(points.map(({ system }) => system))].sort()
   return names.includes(OURS) ? [OURS, ...names.filter((name) => name !== OURS)] : names
 }
 
-/** Things by what a key says of them, in the order of their first. */
+/** Groups items by key, in order of first appearance. */
 export function groupedBy<T>(list: readonly T[], keyOf: (one: T) => string): T[][] {
   const groups = new Map<string, T[]>()
   for (const one of list) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one])

@@ -11,7 +11,7 @@ const FORMS: readonly (readonly [string, (summary: Summary) => string])[] = [
   ['report.html', reportHtml],
 ]
 
-/** Writes a run in every form into a folder, which is made if need be. Answers the paths. */
+/** Writes all reports of a run into a folder, which is created if necessary. Returns the paths. */
 export function writeResults(summary: Summary, dir: string): string[] {
   mkdirSync(dir, { recursive: true })
   return FORMS.map(([name, content]) => {
@@ -20,7 +20,10 @@ export function writeResults(summary: Summary, dir: string): string[] {
   })
 }
 
-/** Reads a `summary.json`. @throws Error that says what is wrong with the file, and where. */
+/**
+ * Reads a `summary.json`.
+ * @throws Error with the problem and its place
+ */
 export function readSummary(file: string): Summary {
   const content = parsed(file)
   const version = (content as { readonly schemaVersion?: unknown } | null)?.schemaVersion

@@ -22,11 +22,11 @@ export interface TextTable {
   readonly name: string
   readonly headings: readonly string[]
   readonly rows: readonly (readonly string[])[]
-  /** What has to be known to read it; empty: nothing. */
+  /** Explanation of the notation, or an empty string. */
   readonly remark: string
 }
 
-/** A column: its heading, and the text of a point. */
+/** A column: its heading, and a function that returns the text for a point. */
 type Column = readonly [heading: string, text: (point: Point) => string]
 
 const SETTING: readonly Column[] = [
@@ -35,14 +35,14 @@ const SETTING: readonly Column[] = [
   ['connections', ({ connections }) => countText(connections)],
   ['kind', kindText],
 ]
-/** What a point that is no result does not show: a figure in a table is taken for a result. It is in `points.csv`. */
+/** Columns that are empty for invalid points. The values are in `points.csv`. */
 const FIGURES: readonly Column[] = [
   ['requests/s', ({ perSecond }) => countText(perSecond.mean)],
   ['±', ({ perSecond }) => `${((100 * perSecond.stdev) / perSecond.mean).toFixed(1)} %`],
   ['P50', (point) => latencyText(point, 50)],
   ['P99', (point) => latencyText(point, 99)],
 ]
-/** For a report, which has room for the proof of the throughput. */
+/** Additional columns for a report: evidence for the throughput. */
 const PROOF: readonly Column[] = [
   ['P90', (point) => latencyText(point, 90)],
   ['P99.9', (point) => latencyText(point, 99.9)],
@@ -55,12 +55,12 @@ const PROOF: readonly Column[] = [
   ['generator', ({ generatorBusyShare }) => shareText(generatorBusyShare)],
 ]
 
-/** Points for a terminal. One that is no result shows its reasons, and its CPU time where that is one. */
+/** Returns a table of points for a terminal. Invalid points show the reasons, and their CPU time if that is valid. */
 export function pointTable(points: readonly Point[]): TextTable {
   return tableOf(points, FIGURES)
 }
 
-/** The same for a report. */
+/** Returns a table of points for a report. */
 export function wholePointTable(points: readonly Point[], host: HostFacts): TextTable {
   const score: Column = ['per core-score', (point) => significant(perCoreScore(point, host))]
   const remark =
@@ -87,15 +87,15 @@ function resultText(point: Point): string {
 }
 
 /**
- * Requests a second over the CPU score of the cores that the system had: the figure that runs of other machines can be
- * compared by. Null where the rate was chosen rather than found, or nobody knows whose cores it had.
+ * Returns requests per second per CPU score of the system's cores, for comparing different machines. Null at fixed
+ * rates, or if the cores are unknown.
  */
 export function perCoreScore(point: Point, { cpuScore, cpus }: HostFacts): number | null {
   if (point.kind === 'fixed-rate' || point.system === TARGET || cpuScore === 0) return null
   return point.perSecond.mean / (cpuScore * Math.min(point.workers, cpus))
 }
 
-/** CPU time of a request and throughput of the systems side by side, with our ratio to each peer; null: only one. */
+/** Returns CPU time and throughput of all systems with our ratio to each peer, or null if there is only one system. */
 export function comparisonTable(points: readonly Point[]): TextTable | null {
   const groups = comparablePoints(points)
   const systems = systemsOf(groups.flatMap((group) => [...group.values()]))
@@ -129,7 +129,7 @@ export function comparisonTable(points: readonly Point[]): TextTable | null {
   return { name: 'Systems side by side', headings, rows, remark }
 }
 
-/** The highest of the measured rates whose P99 is below a limit, with the P99; empty: there is none. */
+/** Returns the highest measured rates with a P99 below a limit. Empty if none is. */
 export function highestRates(points: readonly Point[], limitMicros: number): TextTable {
   const within = points.filter((point) => {
     const p99 = point.kind === 'fixed-rate' && isValid(point) ? percentileOf(point.latency, 99) : null
@@ -150,7 +150,7 @@ export function highestRates(points: readonly Point[], limitMicros: number): Tex
   return { name: `Highest rates with P99 < ${microsText(limitMicros)}`, headings, rows, remark: '' }
 }
 
-/** Our results that have a published row beside it; null: none has. */
+/** Returns our results beside published ones, or null without any. */
 export function referenceTable({ suite, points }: Summary): TextTable | null {
   const reference = referenceFor(suite)
   if (reference === null) return null
@@ -165,7 +165,7 @@ export function referenceTable({ suite, points }: Summary): TextTable | null {
         [
           ...[point.title, countText(point.connections), point.kind, countText(ours)],
           countText(theirs.perSecond),
-          // A rate was chosen, so that there is nothing to compare.
+          // A fixed rate is not compared.
           isSaturation ? `${ratioText(ours / theirs.perSecond)} ×` : '–',
           isSaturation ? `${ratioText(perCore / (theirs.perSecond / theirs.cpus))} ×` : '–',
           latencyText(point, 99),
@@ -182,7 +182,7 @@ export function referenceTable({ suite, points }: Summary): TextTable | null {
   return { name: 'Published figures', headings, rows, remark }
 }
 
-/** Trials with their verdicts; null: there are none. */
+/** Returns the trials with their verdicts, or null without trials. */
 export function trialTable(trials: readonly Trial[]): TextTable | null {
   if (trials.length === 0) return null
   const headings = [
@@ -210,7 +210,7 @@ function trialRow(trial: Trial): string[] {
   ]
 }
 
-/** What the run was made on and with, so that it can be repeated. */
+/** Returns the environment of a run, for repeating it. */
 export function factRows({ host, documents }: Summary): [string, string][] {
   const { source } = host
   const dirty = source?.isDirty === true ? ', with changes that are not committed' : ''
@@ -233,7 +233,7 @@ export function factRows({ host, documents }: Summary): [string, string][] {
   ]
 }
 
-/** Latency at overload is in brackets: it says how long the queue was, not how fast the system is. */
+/** Latency at overload is in brackets: it shows the length of the queue. */
 function latencyText(point: Point, percentile: number): string {
   const text = microsText(percentileOf(point.latency, percentile))
   return point.kind === 'saturation' && text !== '–' ? `(${text})` : text

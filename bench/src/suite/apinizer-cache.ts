@@ -5,10 +5,10 @@ import { get, KB, type NamedSize, post, scenario, size } from './scenario-parts.
 
 const PATH = '/v1/cache/bench/value'
 
-/** The report does not say how large its values are; 1 KB is what the goals are about. */
+/** Sizes of values. The report does not name them; the goals use 1 KB. */
 const SIZES = [1, 10].map((kilobytes) => size(kilobytes * KB, kilobytes, 'KB'))
 
-/** Asks a cache server, and no gateway; the origin answers as it does, so that its load has a ceiling. */
+/** Requests to a cache server. The origin gives the same response, so that the ceiling can be measured. */
 function cached(tier: Tier, method: 'GET' | 'PUT', { bytes, id, title }: NamedSize): Scenario {
   const call = method === 'GET' ? get(PATH) : { ...post(bytes, PATH), method }
   const origin = { answer: 'fixed', bytes: method === 'GET' ? bytes : 0, delayMs: 0 } as const
@@ -18,7 +18,7 @@ function cached(tier: Tier, method: 'GET' | 'PUT', { bytes, id, title }: NamedSi
   })
 }
 
-/** The cache component of the Apinizer report of 2026, with the connections that the report has for gateways. */
+/** The cache part of the Apinizer report of 2026, with the connections of its gateway part. */
 export const apinizerCache: Suite = {
   name: 'apinizer-cache',
   description:

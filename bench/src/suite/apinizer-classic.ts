@@ -5,7 +5,7 @@ import { get, KB, post, scenario, size, withPolicies } from './scenario-parts.js
 
 const SIZES = [size(5 * KB, 5, 'KB'), size(50 * KB, 50, 'KB')]
 
-/** A configuration of the gateway, and the most connections of the report for GET, POST 5 KB and POST 50 KB. */
+/** A configuration, with the largest numbers of connections in the report for GET, POST 5 KB and POST 50 KB. */
 type Condition = readonly [
   id: string,
   title: string,
@@ -17,8 +17,8 @@ type Condition = readonly [
 const STEPS = [50, 100, 250, 500, 1000, 1500, 2000, 4000, 8000]
 
 /**
- * The report names its conditions by words only: minimal without policies, medium with basic ones, advanced with
- * several, and optimised, which its runs with Basic authentication begin from. Sizes and policies here are our reading.
+ * The report describes its configurations in words only: minimal without policies, medium with basic ones, advanced
+ * with several, and optimised, the base of its Basic authentication runs. Sizes and policies are our choice.
  */
 const CONDITIONS: readonly Condition[] = [
   ['a', 'A (minimal)', 'W1', [], [500, 250, 250]],

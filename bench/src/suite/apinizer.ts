@@ -2,7 +2,7 @@ import type { Suite } from '../model/scenario.js'
 import type { Tier } from '../model/summary.js'
 import { get, KB, post, scenario, size } from './scenario-parts.js'
 
-/** The tiers of the report, and the numbers of connections it has for each. */
+/** Tiers of the report with their numbers of connections. */
 export const TIER_CONNECTIONS: readonly (readonly [tier: Tier, connections: readonly number[]])[] = [
   ['W1', [100, 250, 500]],
   ['W2', [250, 500, 750, 1000]],
@@ -20,7 +20,7 @@ const LOGS = [
   { log: 'elasticsearch', logId: '-elasticsearch', logTitle: ', Elasticsearch' },
 ] as const
 
-/** The Apinizer report of 2026: tiers, requests, and the traffic log in Elasticsearch or off; no policy. */
+/** The Apinizer report of 2026: tiers, requests, and the traffic log off or in Elasticsearch, without policies. */
 export const apinizer: Suite = {
   name: 'apinizer',
   description:

@@ -1,8 +1,8 @@
 /** The messages of the content-based routing and XSLT scenarios: orders of shares in a SOAP envelope. */
 
-/** What the first order of every message asks for, and what the route looks for. */
+/** Symbol in the first order of every message, used by the route's condition. */
 export const FIRST_SYMBOL = 'IBM'
-/** XPath of it, whatever the prefixes of the message. */
+/** XPath of the first symbol, independent of prefixes. */
 export const SYMBOL_XPATH = '//buyStocks/order[1]/symbol'
 
 const BEGIN =
@@ -10,7 +10,10 @@ const BEGIN =
 const END = '</buyStocks></soapenv:Body></soapenv:Envelope>'
 const SYMBOLS = [FIRST_SYMBOL, 'ORCL', 'MSFT', 'SAPX', 'INTC', 'AMDX', 'CSCO', 'HPEX']
 
-/** A message of exactly so many bytes: as many orders as fit, and a comment for the rest. @throws RangeError when not one order fits. */
+/**
+ * Returns a message of exactly the given size: as many orders as fit, and a comment.
+ * @throws RangeError if no order fits
+ */
 export function ordersXml(bytes: number): string {
   let orders = ''
   let number = 0
@@ -25,14 +28,14 @@ export function ordersXml(bytes: number): string {
   return `${BEGIN}${orders}${filling(room - orders.length)}${END}`
 }
 
-/** The shortest comment, `<!---->`. */
+/** Length of the shortest comment, `<!---->`. */
 const COMMENT_BYTES = 7
 
 function filling(bytes: number): string {
   return bytes === 0 ? '' : `<!--${'.'.repeat(bytes - COMMENT_BYTES)}-->`
 }
 
-/** Numbers of a fixed width, so that all orders of a symbol are equally long. */
+/** Numbers have a fixed width, so that all orders of a symbol have the same length. */
 function orderXml(number: number): string {
   const symbol = SYMBOLS[number % SYMBOLS.length]!
   const buyer = String(1000 + (number % 9000))
@@ -40,7 +43,7 @@ function orderXml(number: number): string {
   return `<order><symbol>${symbol}</symbol><buyerID>${buyer}</buyerID><price>${volume}.50</price><volume>${volume}</volume></order>`
 }
 
-/** What the payload of such a message has to be, as an XML Schema. */
+/** Returns the XML Schema of such a message. */
 export function ordersXsd(): string {
   return `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
     <xs:simpleType name="symbol"><xs:restriction base="xs:string"><xs:pattern value="[A-Z]{1,8}"/></xs:restriction></xs:simpleType>
@@ -53,20 +56,20 @@ export function ordersXsd(): string {
   </xs:schema>`
 }
 
-/** Elements and what the request style sheet calls them: the same letters backwards; the response style sheet turns them back. */
+/** Names of elements. The request stylesheet reverses their letters, the response stylesheet restores them. */
 const NAMES = ['buyStocks', 'order', 'symbol', 'buyerID', 'price', 'volume'].map((name) => [
   name,
   [...name].reverse().join(''),
 ]) as [string, string][]
 
-/** Changes nothing. */
+/** Stylesheet that changes nothing. */
 export const IDENTITY_STYLESHEET = stylesheet([])
-/** Renames every element of an order. */
+/** Stylesheet that renames every element of an order. */
 export const REQUEST_STYLESHEET = stylesheet(NAMES)
-/** Gives the elements their names back. */
+/** Stylesheet that restores the names. */
 export const RESPONSE_STYLESHEET = stylesheet(NAMES.map(([name, reversed]) => [reversed, name]))
 
-/** An identity copy with one template for each element that changes its name. */
+/** Returns an identity transformation with a template for each renamed element. */
 function stylesheet(names: readonly (readonly [string, string])[]): string {
   const templates = names.map(
     ([from, to]) =>

@@ -2,7 +2,7 @@ import type { MadeBody, Scenario, Suite, SuiteCase } from '../model/scenario.js'
 import { POLICY_FIXTURES, type PolicyFixture } from './policy-fixtures.js'
 import { get, KB, post, scenario, size, withPolicies } from './scenario-parts.js'
 
-/** What stands together in front of real services, in the order in which it runs. */
+/** Chains that are common in production, in execution order. */
 const CHAINS: readonly (readonly string[])[] = [
   ['api-key', 'body-limit', 'header'],
   ['ip-filter', 'basic-auth', 'header'],
@@ -10,30 +10,30 @@ const CHAINS: readonly (readonly string[])[] = [
 ]
 const PREFIX = 'chain-'
 
-/** A name for people: that of a policy as it is, that of a chain with its policies apart. */
+/** Returns a readable name: that of a policy, or the policies of a chain. */
 export function policyText(name: string): string {
   if (!name.startsWith(PREFIX)) return name
   const chain = CHAINS.find((policies) => PREFIX + policies.join('-') === name)
-  // Where the names of policies meet is unknown of a chain that another version measured.
+  // The policies of a chain from another version are unknown.
   return `chain ${chain?.join(', ') ?? name.slice(PREFIX.length)}`
 }
 
-/** What is compared with each other: nothing, one policy, or a chain of them. */
+/** Subject of a comparison: nothing, one policy, or a chain. */
 interface Subject {
   readonly name: string
   readonly title: string
   readonly fixtures: readonly PolicyFixture[]
-  /** What its bodies are; null: it works on none. */
+  /** Kind of its bodies, or null if it does not read bodies. */
   readonly kind: MadeBody['kind'] | null
 }
 
-/** How it is asked: with a body of so many kilobytes, or with a GET; in front of an origin that takes its time. */
+/** Variant of a request: its body size, and the delay of the origin. */
 interface Variant {
   readonly kilobytes: number | null
   readonly delayMs: number
 }
 
-/** Enough connections to keep one worker busy though most of them wait, few enough that no queue hides a cost. */
+/** Connections that keep one worker busy while most of them wait, without a queue that hides costs. */
 const CONNECTIONS = new Map([
   [0, 64],
   [10, 512],
@@ -61,7 +61,7 @@ const cases: readonly SuiteCase[] = [
 ]
 const ids = new Set(cases.map(({ scenario: { id } }) => id))
 
-/** Every policy that has a fixture alone, then chains, beside the same call without any. The rest are variants. */
+/** Every policy with a fixture, then chains, beside the same request without policies. The rest are variants. */
 export const policies: Suite = {
   name: 'policies',
   description:
@@ -76,13 +76,13 @@ export const policies: Suite = {
   repetitions: 5,
 }
 
-/** The scenarios that say what one policy costs, or a chain of them. */
+/** Scenarios without and with a policy or chain. */
 export interface PolicyPair {
   readonly base: Scenario
   readonly withPolicy: Scenario
 }
 
-/** Null: there is no such policy or chain. */
+/** Returns the scenarios of a policy or chain, or null. */
 export function policyPair(name: string): PolicyPair | null {
   const subject = SUBJECTS.find((one) => one.name === name)
   if (subject === undefined) return null
@@ -90,7 +90,7 @@ export function policyPair(name: string): PolicyPair | null {
   return { base: scenarioOf(base, usual(subject)), withPolicy: scenarioOf(subject, usual(subject)) }
 }
 
-/** The names that `policyPair` knows. */
+/** Names that `policyPair` knows. */
 export const MEASURED_POLICIES: readonly string[] = SUBJECTS.map(({ name }) => name)
 
 function usual({ kind }: Subject): Variant {

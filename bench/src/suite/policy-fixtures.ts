@@ -19,7 +19,7 @@ import {
 
 /** How a policy is measured: the use in the document, and what a call needs so that it gets through. */
 export interface PolicyFixture {
-  /** What its bodies are; it is measured with POST then. Null: it works on no bodies. */
+  /** Kind of its bodies, measured with POST. Null if it does not read bodies. */
   readonly body: MadeBody['kind'] | null
   readonly headers: Readonly<Record<string, string>>
   readonly use: { readonly use: string; readonly with: object }
@@ -29,7 +29,7 @@ type Entry = readonly [
   name: string,
   settings: object,
   headers?: Readonly<Record<string, string>>,
-  /** Where it is not the name. */
+  /** Name of the policy, if it differs. */
   policy?: string,
 ]
 
@@ -41,7 +41,7 @@ const FIELD = { from: 'header.x-order', algorithm: 'aes-256-gcm' }
 const ON_NO_BODY: readonly Entry[] = [
   [
     'header',
-    // One field set on the way there and one on the way back, as in the report of the WSO2 API Platform.
+    // Sets one field each way, as in the WSO2 API Platform report.
     {
       request: { set: { 'x-benchmark-request': 'set-by-the-gateway' } },
       response: { set: { 'x-benchmark-response': 'set-by-the-gateway' } },
@@ -55,7 +55,7 @@ const ON_NO_BODY: readonly Entry[] = [
     { keys: [SHARED], algorithms: ['HS256'], issuers: ['benchmark'], audiences: ['api'] },
     { authorization: `Bearer ${benchmarkToken('HS256')}` },
   ],
-  // The warm-up asks, and then a call of thousands: what the three cost whose answers are remembered.
+  // Three policies with cached answers: one call during the warm-up, then one in thousands of requests.
   [
     'jwt-remote-keys',
     {
@@ -84,7 +84,7 @@ const ON_NO_BODY: readonly Entry[] = [
   ['concurrency-limit', { max: 10_000 }],
   ['rate-limit', { limit: '1000000/s', burst: 1_000_000 }],
   ['quota', { limit: 1_000_000_000_000, per: 'month' }],
-  // What requests cost that it lets through: the upstream of the suite says nothing about freshness.
+  // Cost of uncached requests: the suite's upstream sends no freshness information.
   ['response-cache', {}],
   [
     'verify',
@@ -177,7 +177,7 @@ const KINDS = [
   ['xml', ON_XML],
 ] as const
 
-/** The fixtures by the name of their policy, or of the way it is used, in the order in which they are measured. */
+/** Fixtures by policy name or use, in order of measurement. */
 export const POLICY_FIXTURES: ReadonlyMap<string, PolicyFixture> = new Map(
   KINDS.flatMap(([body, entries]) =>
     entries.map(([name, settings, headers = {}, policy = name]) => [

@@ -1,37 +1,37 @@
 import { createCipheriv, createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** The user of the benchmark. The password is no secret, and its hash stands here so that every run has the same. */
+/** User name of the benchmark. The password is not secret, and its hash is fixed so that all runs are equal. */
 export const NAME = 'bench'
 export const PASSWORD = 'bench'
 export const PASSWORD_HASH =
   '$scrypt$ln=15,r=8,p=1$DEE7t8qLd8Iny0zIFPTF/A$XpfUGGTEnPHQ9FKzdO3Ps5yT2nlzuMezFPlgjSO26SA'
 
-/** The key of the benchmark; it is no secret. */
+/** API key of the benchmark. It is not secret. */
 export const API_KEY = 'gw_benchmark-key-00000000000000000000000000000'
 export const API_KEY_SHA256 = 'c3fb6fcaa6b340d2acd67827fc394134660b8c5dcb6003dace585dbee2ddee69'
 
-/** Keys of one run of the benchmark: nothing that is measured outlives it. */
+/** Keys of one run. */
 const ed25519 = generateKeyPairSync('ed25519', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   publicKeyEncoding: { type: 'spki', format: 'pem' },
 })
 
-/** PEM. */
+/** Signing key as PEM. */
 export const SIGNING_KEY = ed25519.privateKey
-/** PEM. */
+/** Verifying key as PEM. */
 export const VERIFYING_KEY = ed25519.publicKey
-/** 256 bits. */
+/** Shared secret of 256 bits. */
 export const SECRET = randomBytes(32)
 
-/** A value that `SIGNING_KEY` has signed, and its signature. */
+/** Value that was signed with `SIGNING_KEY`. */
 export const SIGNED_VALUE = 'order-4711'
 export const VALUE_SIGNATURE = sign(null, Buffer.from(SIGNED_VALUE), SIGNING_KEY).toString('base64')
 
-/** Who is asked by policies, where documents name it before it listens: a directory, and the server of keys and tokens. */
+/** Placeholder address of the directory in documents. */
 export const DIRECTORY = 'ldap://127.0.0.1:389'
 export const TOKEN_SERVER = 'http://127.0.0.1:80'
 
-/** A JWT that outlives the run, of `SECRET` (HS256) or of `SIGNING_KEY` (EdDSA). */
+/** Returns a JWT for the run, signed with `SECRET` (HS256) or `SIGNING_KEY` (EdDSA). */
 export function benchmarkToken(alg: 'HS256' | 'EdDSA'): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
   const claims = { iss: 'benchmark', aud: 'api', sub: 'bench', exp: Math.floor(Date.now() / 1000) + 86_400 }
@@ -43,7 +43,7 @@ export function benchmarkToken(alg: 'HS256' | 'EdDSA'): string {
   return `${signed}.${signature.toString('base64url')}`
 }
 
-/** `SIGNED_VALUE` as the policy `encrypt` writes it with `SECRET`: iv, ciphertext and tag of AES-256-GCM. */
+/** Returns `SIGNED_VALUE` as the policy `encrypt` writes it: iv, ciphertext and tag of AES-256-GCM. */
 export function encryptedValue(): string {
   const iv = randomBytes(12)
   const cipher = createCipheriv('aes-256-gcm', SECRET, iv)

@@ -8,7 +8,7 @@ function postOf(kilobytes: number, changes: Partial<Scenario> = {}): Scenario {
   return scenario(`post-${id}`, `POST ${title}`, post(bytes), changes)
 }
 
-/** Seconds, to see that everything works; its figures are no results. */
+/** A few seconds, to check that everything works. Its figures are not valid. */
 export const smoke: Suite = {
   name: 'smoke',
   description: 'GET and POST 1 KB for some seconds: that everything works, and a first impression',
@@ -19,7 +19,7 @@ export const smoke: Suite = {
   repetitions: 1,
 }
 
-/** `npm run bench`: CPU time of a request, answered with 128 bytes, beside nginx in the same run. */
+/** `npm run bench`: CPU time per request with responses of 128 bytes, beside nginx. */
 export const proxy: Suite = {
   name: 'proxy',
   description: 'CPU time of a GET and of POST 1, 5 and 50 KB with small answers, for --with nginx',

@@ -2,10 +2,10 @@ import type { Suite } from '../model/scenario.js'
 
 const SECONDS = 3
 const WARM_UP_SECONDS = 1
-/** Enough to saturate a worker, and every suite has a number near it. */
+/** Enough connections to saturate a worker. Every suite has a number near it. */
 const CONNECTIONS = 100
 
-/** A suite cut down to a first impression: every scenario once, for seconds, at one number of connections. */
+/** Returns a reduced suite: every scenario once, for seconds, at one number of connections. */
 export function quickSuite(suite: Suite): Suite {
   return {
     ...suite,

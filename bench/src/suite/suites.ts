@@ -9,7 +9,7 @@ import { chaos, soak } from './trials.js'
 import { wso2Mi } from './wso2-mi.js'
 import { wso2Platform } from './wso2-platform.js'
 
-/** All suites of this version. */
+/** Suites of this version. */
 export const suites: readonly Suite[] = [
   smoke,
   proxy,
@@ -23,7 +23,10 @@ export const suites: readonly Suite[] = [
   chaos,
 ]
 
-/** The suite of a name. @throws Error that lists the names. */
+/**
+ * Returns a suite by name.
+ * @throws Error with the known names
+ */
 export function suiteOf(name: string): Suite {
   const suite = suites.find((one) => one.name === name)
   if (suite !== undefined) return suite

@@ -17,7 +17,7 @@ const TRIALS: readonly TrialPlan[] = [
     action: 'the upstream answers 5 % of the requests with 500',
   },
   {
-    // Those that wait for a time-out take a connection each.
+    // Requests that wait for a timeout hold a connection each.
     ...{ ...COMMON, connections: 256, id: 'upstream-slow', title: 'upstream slow' },
     action: 'the upstream takes longer than its time-out for 1 % of the requests',
   },
@@ -39,7 +39,7 @@ const TRIALS: readonly TrialPlan[] = [
   },
 ]
 
-/** What is lost when something goes wrong around the gateway or in it. */
+/** Trials of faults around and inside the gateway. */
 export const chaos: Suite = {
   name: 'chaos',
   description: 'what is lost when Elasticsearch, upstream, name servers or workers fail under load',
@@ -53,7 +53,7 @@ export const chaos: Suite = {
 
 const DAY = 86_400
 
-/** What becomes of memory and files over a day of load and reloads. */
+/** Trial of memory and open files over a day of load and reloads. */
 export const soak: Suite = {
   name: 'soak',
   description: 'a day at 60 % of saturation, with a reload every minute: heap, open files, lost requests',

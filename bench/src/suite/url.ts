@@ -5,7 +5,7 @@ import { SMALL_ANSWER, scenario } from './scenario-parts.js'
 const TITLE_LENGTH = 40
 const CONNECTIONS = 64
 
-/** One call, asked of a server that somebody else has started. Its title is in every report. */
+/** Returns a suite with one request to a running server. Its title is in every report. */
 export function urlSuite(call: Call): Suite {
   const title = `${call.method} ${maskedPath(call.path)}`.slice(0, TITLE_LENGTH)
   const target = scenario('target', title, call, { origin: SMALL_ANSWER })

@@ -4,10 +4,10 @@ import { FIRST_SYMBOL, REQUEST_STYLESHEET, RESPONSE_STYLESHEET, SYMBOL_XPATH } f
 import { post, scenario, size } from './scenario-parts.js'
 
 const USERS = [100, 200, 500, 1000]
-/** The report counts in thousands. */
+/** Sizes in powers of ten, as in the report. */
 const SIZES = [size(500, 500, 'B'), size(1000, 1, 'KB'), size(10_000, 10, 'KB'), size(100_000, 100, 'KB')]
 
-/** The four services of the report: what each does with the requests to its path. */
+/** The four services of the report. */
 const SERVICES = [
   { id: 'direct', title: 'direct proxy', path: '/services/DirectProxy', isPlainProxy: true, route: {} },
   {
@@ -16,14 +16,14 @@ const SERVICES = [
   },
   {
     ...{ id: 'cbr', title: 'content-based routing', path: '/services/CBRProxy', isPlainProxy: false },
-    // The first symbol decides; a message with another one has no route.
+    // The first symbol selects the route. Other messages have no route.
     route: {
       match: { path: '/services/CBRProxy', when: `req.body.xml("${SYMBOL_XPATH}") == "${FIRST_SYMBOL}"` },
     },
   },
   {
     ...{ id: 'xslt', title: 'XSLT', path: '/services/XSLTProxy', isPlainProxy: false },
-    // Two runs for each call: one on the way there and one on the way back.
+    // Two transformations per request, one each way.
     route: {
       policies: [
         { use: 'xslt', with: { phase: 'request', stylesheet: { inline: REQUEST_STYLESHEET } } },
@@ -33,13 +33,13 @@ const SERVICES = [
   },
 ]
 
-/** The report of WSO2 Micro Integrator 4.5: four services on two CPUs in front of an origin that echoes. */
+/** The report of WSO2 Micro Integrator 4.5: four services on two CPUs with an echoing origin. */
 export const wso2Mi: Suite = {
   name: 'wso2-mi',
   description: `${SERVICES.map(({ title }) => title).join(', ')} on 2 CPUs (on 1 with --tier W1), 500 B to 100 KB, the origin echoes`,
   reproduces: 'WSO2 Micro Integrator 4.5.0 performance test',
   cases: casesOf('W2', '', ''),
-  // On one core a smaller machine can measure, too.
+  // Variants for machines with fewer cores.
   variants: casesOf('W1', '-w1', ', one core'),
   warmUpSeconds: 120,
   seconds: 180,

@@ -22,7 +22,7 @@ export const wso2Platform: Suite = {
     'an API of eight resources on 2 and 4 CPUs (on 1 with --tier W1), 50 B to 100 KiB, with and without a header set both ways',
   reproduces: 'WSO2 API Platform gateway 1.1.0 performance test',
   cases: [...casesOf('W2'), ...casesOf('W4')],
-  // On one core a smaller machine can measure, too.
+  // Variants for machines with fewer cores.
   variants: casesOf('W1'),
   warmUpSeconds: 60,
   seconds: 300,
