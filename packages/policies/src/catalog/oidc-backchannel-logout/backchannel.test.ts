@@ -37,7 +37,7 @@ function logoutToken(issuer: string): string {
   return `${input}.${createSign('RSA-SHA256').update(input).sign(privateKey, 'base64url')}`
 }
 
-/** Takes nothing about sessions that have ended for the first time. */
+/** A store whose first write of an ended session fails. */
 class FailingOnce extends MemoryStore {
   #hasFailed = false
 

@@ -7,7 +7,7 @@ import { MemoryStore } from '@sluice/core'
 import { testEnv } from '../../testing.js'
 import { Provider } from './provider.js'
 
-/** A provider that answers with its metadata, and workers that share a store. */
+/** Starts a provider that serves its metadata, and workers that share a store. */
 async function start(t: TestContext) {
   const it = { calls: 0, isDown: false }
   const server = createServer((_, response) => {

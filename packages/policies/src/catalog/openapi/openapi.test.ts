@@ -19,7 +19,7 @@ const ORDER = {
   },
 }
 
-/** A description with one operation, or with these paths. */
+/** Returns a description with one operation, or with these paths. */
 function api(paths: object, version = '3.0.3'): object {
   return {
     openapi: version,

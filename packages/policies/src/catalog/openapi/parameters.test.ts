@@ -5,7 +5,7 @@ import { compile, json, OK, send } from './testing/openapi-run.js'
 
 const FORM = 'application/x-www-form-urlencoded'
 
-/** A description of one operation with a parameter. */
+/** Returns a description of one operation with a parameter. */
 function withParameter(parameter: object, version = '3.0.3'): object {
   const path = (parameter as { in: string }).in === 'path' ? '/a/{p}' : '/a'
   return {
@@ -16,7 +16,7 @@ function withParameter(parameter: object, version = '3.0.3'): object {
   }
 }
 
-/** A description of one operation with a form. */
+/** Returns a description of one operation with a form. */
 function withForm(schema: object, encoding: object = {}): object {
   return {
     openapi: '3.0.3',
@@ -26,7 +26,7 @@ function withForm(schema: object, encoding: object = {}): object {
 }
 
 const INTEGER = { type: 'integer', maximum: 100 }
-/** Every spelling that some reader takes for a number of at most 100. */
+/** Spellings that some parser reads as a number of at most 100. */
 const NOT_INTEGERS = (
   '0x7 0X7 0b1 0o7 1e1 1E1 +7 07 -07 %207 7%20 %0a7 7%0a %097 %c2%a07 %ef%bb%bf7 Infinity -Infinity NaN 7. .7 7.0 7,0 1_0 ' +
   '7n 0x -- - + %00 7%00 %ef%bc%97 %d9%a7 true null []'

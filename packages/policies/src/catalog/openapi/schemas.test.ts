@@ -4,7 +4,7 @@ import { openapi } from './policy.js'
 import { Schemas } from './schemas.js'
 import { answer, compile, json, send } from './testing/openapi-run.js'
 
-/** A description of one operation that takes and answers a JSON body. */
+/** Returns a description of one operation with a JSON body in request and response. */
 function withBody(schema: object, components: object = {}, version = '3.0.3'): object {
   const responses = { 200: { description: 'd', content: json(schema) } }
   return {
@@ -24,7 +24,7 @@ const REQUIRED = {
 }
 const both = { ...ID, ...SECRET, name: { type: 'string' } }
 
-/** A member that is read only, one that is write only, and one that is always required, in all the ways to say so. */
+/** Schemas with a read-only, a write-only and an always required member, in every form. */
 const marked: readonly (readonly [string, object, object?, string?])[] = [
   ['beside its own required', { ...REQUIRED, properties: both }],
   ['in another part of an allOf', { allOf: [REQUIRED, { properties: ID }, { properties: SECRET }] }],

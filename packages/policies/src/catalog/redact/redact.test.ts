@@ -19,7 +19,7 @@ function now(outcome: Eventual | undefined): Outcome {
   return outcome ?? null
 }
 
-/** What the client gets of a response body. */
+/** Returns the response body that the client gets. */
 function received(
   rules: RedactRule[],
   body: string | Buffer,

@@ -37,7 +37,7 @@ test('each format is valid, and every request gets a different id', () => {
     for (const id of ids) assert.match(id, pattern)
     assert.equal(new Set(ids).size, 100)
     if (format !== 'uuid-v4') assert.deepEqual([...ids].sort(), ids, 'in the order of time')
-    // 1,700,000,000,000 ms in the digits of Crockford, ten of them.
+    // 1,700,000,000,000 ms in ten Crockford digits.
     if (format === 'ulid') assert.equal(ids[0]!.slice(0, 10), '01HF7YAT00')
   }
 })

@@ -25,7 +25,10 @@ function freshness(status: number, headers: readonly string[], isAuthorized = fa
 
 const httpDateAt = (seconds: number): string => new Date(NOW + seconds * 1000).toUTCString()
 const seconds = fc.constantFrom(0, 1, 10, 59, 3600)
-/** Without those that the other one takes for "never without asking", also while a response is fresh. */
+/**
+ * Directives, except those that the other implementation treats as always revalidate, even for fresh
+ * responses.
+ */
 const directive = fc.oneof(
   ...['public', 'private', 'no-store', 'no-cache', 'immutable', 'x=1'].map((word) => fc.constant(word)),
   seconds.map((value) => `max-age=${value}`),

@@ -30,7 +30,7 @@ const CONFIG: SamlLoginConfig = {
   forwardClaims: { email: 'x-email' },
 }
 
-/** Both uses of the policy, in one gateway. */
+/** Creates both uses of the policy in one gateway. */
 async function site(config: Partial<SamlLoginConfig> = {}) {
   const table = new Map<string, unknown>()
   const compiled = (more: object): Promise<Step> =>
@@ -70,7 +70,7 @@ async function ask(step: Step, x: Exchange, jar: Jar): Promise<Outcome> {
   return outcome
 }
 
-/** Sends a browser to the provider. */
+/** Redirects a browser to the provider. */
 async function begin(step: Step, jar: Jar) {
   const reply = (await ask(step, page(jar), jar)) as Reply
   assert.equal(reply.status, 302)
@@ -79,7 +79,7 @@ async function begin(step: Step, jar: Jar) {
   return { url, xml, id: / ID="([^"]+)"/.exec(xml)![1]!, relayState: url.searchParams.get('RelayState')! }
 }
 
-/** The browser posts what the provider has given it. */
+/** Posts the response of the provider. */
 async function post(
   step: Step,
   jar: Jar,
@@ -141,7 +141,7 @@ test('requests are signed if a key is configured', async () => {
   await assert.rejects(site({ signingKey: { key: 'x' } }), /not an RSA key/)
 })
 
-/** Only what is signed says which request was answered. */
+/** Only the signed part says which request is answered. */
 function unaskedIn(id: string): string {
   return Buffer.from(responseXml(goodAssertion(), 'Success', ` InResponseTo="${id}"`)).toString('base64')
 }

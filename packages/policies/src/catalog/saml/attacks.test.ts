@@ -22,7 +22,7 @@ before(async () => {
   step = (await saml.compile(config, testEnv())) as Step
 })
 
-/** The code of the refusal of a document, or the id of the consumer. */
+/** Returns the refusal code of a document, or the consumer id. */
 async function verdict(xml: string | Uint8Array): Promise<string> {
   const bytes = Buffer.from(xml as string)
   const x = exchange({ contentLength: bytes.length, startedAt: Date.now() })
@@ -33,13 +33,13 @@ async function verdict(xml: string | Uint8Array): Promise<string> {
 
 const SIGNATURE = /<(?:ds:)?Signature[ >].*<\/(?:ds:)?Signature>/s
 
-/** A document in its parts: the signature of the assertion, and the assertion without it. */
+/** Splits a document: the signature of the assertion, and the assertion without it. */
 function parts(xml: string): { readonly signature: string; readonly bare: string } {
   const [signature] = SIGNATURE.exec(xml)!
   return { signature, bare: xml.replace(SIGNATURE, '') }
 }
 
-/** An assertion of the attacker's words, under an id. */
+/** Returns an assertion with content of the attacker and this id. */
 function evil(id = '_evil'): string {
   return assertionXml({ id, nameId: 'root' })
 }
@@ -110,7 +110,7 @@ test('weak and unusual signature algorithms are refused', async () => {
   assert.equal(await verdict(xslt), 'GW_TOKEN_SIGNATURE')
 })
 
-// Somorovsky et al., "On Breaking SAML: Be Whoever You Want to Be", 2012: the ways to wrap a signed element.
+// Wrapping attacks of Somorovsky et al., "On Breaking SAML: Be Whoever You Want to Be", 2012.
 test('wrapped, moved and copied elements never replace the signed ones', async () => {
   const good = goodAssertion({ id: '_good' })
   const { signature, bare } = parts(good)
@@ -175,7 +175,7 @@ test('comments, instructions and elements never truncate a name', async () => {
     assert.match(await verdict(late), /^GW_TOKEN_/, 'canonical forms have no comments')
   }
   assert.equal(await verdict(goodAssertion({ nameId: 'a&amp;b&lt;c' })), 'a&b<c')
-  // A section is text to the signature as well, and so can be put in by anybody: the name is that of all runs.
+  // CDATA does not change the signature, so anyone can add it. The name must consist of all text parts.
   const cut = goodAssertion({ nameId: 'root.evil.example.com' }).replace('.evil', '<![CDATA[.evil]]>')
   assert.equal(await verdict(cut), 'root.evil.example.com')
   const whole = goodAssertion().replace('>ann<', '><![CDATA[ann]]><')

@@ -32,7 +32,7 @@ before(async () => {
   form = (await saml.compile({ ...CONFIG, from: 'form', once: false }, testEnv())) as Step
 })
 
-/** The code of the refusal of a body, or the id of the consumer. Rejects where the policy fails. */
+/** Returns the refusal code of a body, or the consumer id. Rejects if the policy fails. */
 async function verdictOf(one: Step, body: string, headers: readonly string[] = []): Promise<string> {
   const bytes = Buffer.from(body)
   const x = exchange({ contentLength: bytes.length, startedAt: Date.now(), headers: [...headers] })
@@ -47,7 +47,7 @@ const [signedInfo] = /<SignedInfo>.*<\/SignedInfo>/s.exec(good)!
 const [, digest] = /<DigestValue>([^<]*)/.exec(good)!
 const evil = assertionXml({ id: '_good', nameId: 'root' })
 const evilDigest = createHash('sha256').update(evil).digest('base64')
-/** The assertion of the attacker under the signature of another. */
+/** Combines an assertion of the attacker with the signature of another one. */
 const evilSigned = evil.replace('</saml:Issuer>', `</saml:Issuer>${signature}`)
 
 test('injected content neither passes nor breaks the policy', async () => {
@@ -158,7 +158,7 @@ test('a public key is never a shared secret, and key types are not interchangeab
   }
 })
 
-/** As xml-crypto writes it, with the namespace that it inherits. */
+/** Returns SignedInfo as xml-crypto serializes it, with its inherited namespace. */
 function canonical(info: string): string {
   return info
     .replace('<SignedInfo>', '<SignedInfo xmlns="http://www.w3.org/2000/09/xmldsig#">')
@@ -173,7 +173,7 @@ test('forms with junk, repetitions or other types are refused at once', async ()
   assert.equal(await verdictOf(form, `SAMLResponse=${encodeURIComponent(lines)}`, type), 'ann')
   assert.equal(await verdictOf(form, field, ['content-type', `${type[1]};charset=utf-8`]), 'ann')
   for (const [what, body] of [
-    // One expression for text and lines would take minutes for these.
+    // A single expression for text and lines would take minutes here.
     ['lines without end', `SAMLResponse=${'\n'.repeat(500_000)}!`],
     ['text and lines without end', `SAMLResponse=${'A\n'.repeat(250_000)}!`],
     ['twice', `${field}&${field}`],

@@ -48,7 +48,7 @@ before(async () => {
   body = await stepOf({ from: 'body' })
 })
 
-/** The code of the refusal of a document, or the id of the consumer. */
+/** Returns the refusal code of a document, or the consumer id. */
 async function verdict(xml: string | Buffer, step = body): Promise<string> {
   const bytes = Buffer.from(xml)
   const x = exchange({ contentLength: bytes.length, startedAt: Date.now() })
@@ -186,7 +186,7 @@ test('groups and roles are whole names, even very many', async () => {
 
 test('a cached assertion expires with the certificate of its signer', async (t) => {
   const now = Date.now()
-  // A key may take its time on a machine on which others compute, too.
+  // Creating a key may take long on a busy machine.
   const short = makeCertificate({ name: 'idp', to: new Date(now + 30_000) })
   const step = await stepOf({ idp: { ...CONFIG.idp, certificates: [short.certificatePem] } })
   t.mock.timers.enable({ apis: ['Date'], now })
@@ -299,7 +299,7 @@ test('expired metadata are refused, also if they expire at run time', async (t) 
   }
 })
 
-/** A file that goes with the test. */
+/** Returns the path of a temporary file. */
 function fileOf(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-saml-'))
   t.after(() => rmSync(dir, { recursive: true, force: true }))
@@ -311,7 +311,11 @@ function keyXml(use: string, pem: string): string {
   return `<md:KeyDescriptor${use}><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${certificate}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>`
 }
 
-/** @param whole attributes of the entity. @param role attributes of its description as a provider. */
+/**
+ * Returns a metadata document.
+ * @param whole attributes of the entity.
+ * @param role attributes of the provider role.
+ */
 function metadataXml(keys: string, whole = '', role = ''): string {
   return `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${ENTITY}"${whole}><md:IDPSSODescriptor${role}>${keys}</md:IDPSSODescriptor></md:EntityDescriptor>`
 }

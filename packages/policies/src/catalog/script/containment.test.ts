@@ -4,7 +4,7 @@ import type { Step } from '@sluice/core'
 import { exchange, type TestEnv, testEnv } from '../../testing.js'
 import { script } from './policy.js'
 
-/** Nothing that a script does may hold the gateway up for longer, on a machine that is busy with other tests. */
+/** Maximum time that a script may block the gateway, generous for a busy machine. */
 const LONGEST_MS = 10_000
 
 async function open(t: TestContext, attack: string): Promise<{ step: Step; env: TestEnv }> {

@@ -107,7 +107,7 @@ test('summer time: the skipped hour does not open, the repeated hour opens twice
     assert.notEqual(ask(Date.parse('2030-03-31T00:00:00Z') + minute * 60_000), null)
   }
   assert.equal(retryAfter(ask('2030-03-31T00:30:00Z')), String(23 * 3600 + 45 * 60))
-  // 2030-10-27: 02:00 to 03:00 comes twice, from 00:00 and from 01:00 UTC.
+  // 2030-10-27: 02:00 to 03:00 occurs twice, from 00:00 and from 01:00 UTC.
   assert.equal(ask('2030-10-27T00:15:00Z'), null)
   assert.notEqual(ask('2030-10-27T00:45:00Z'), null)
   assert.equal(retryAfter(ask('2030-10-27T00:45:00Z')), '1800')

@@ -8,7 +8,7 @@ import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { transform } from './policy.js'
 import type { TransformConfig } from './schema.js'
 
-/** Long enough for a machine that does much else. */
+/** Time limit that is long enough for a busy machine. */
 const PATIENT = { timeout: '5s' } as const
 
 function compile(config: TransformConfig): Promise<Step> {

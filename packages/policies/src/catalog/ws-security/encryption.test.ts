@@ -15,7 +15,7 @@ const rules = { decryption: { keys: [key] } }
 const encryption = { certificate: rsa.certificatePem }
 const encrypted = added(soapMessage(), { encryption })
 
-/** A message whose Body holds this plaintext, encrypted by the rules. */
+/** Returns a message whose Body is this plaintext, encrypted by the rules. */
 function encryptedText(
   plaintext: string | Buffer,
   type: string = ENCRYPTED.content,
@@ -70,7 +70,7 @@ test('a message that is not encrypted is refused, unless that is allowed', () =>
   const plain = added(soapMessage(), { timestamp: {} })
   assert.equal(verdict(plain, rules), 'InvalidSecurity')
   assert.equal(verdict(plain, { decryption: { keys: [key], needsBody: false } }), 'passed')
-  // A key that opens something else does not make the Body a secret.
+  // A key for other data does not hide the reason of the failure.
   const elsewhere = encrypted.replace('<s:Body>', '<s:Body><plain/>')
   assert.equal(verdict(elsewhere, rules), 'FailedCheck')
 })
@@ -127,7 +127,7 @@ test('later failures are reported like failed decryptions', () => {
   const users = [{ name: 'u', password: 'right' }]
   const token = added(soapMessage(), { usernameToken: { name: 'u', password: 'wrong' }, encryption })
   assert.equal(verdict(token, { ...rules, usernameToken: { users } }), 'FailedCheck')
-  // Time is looked at before anything is decrypted, so that it shows nothing about what is inside.
+  // The timestamp is checked before the decryption, so the fault reveals nothing about the content.
   assert.equal(verdict(signed, both, Date.now() + 3_600_000), 'MessageExpired')
 })
 

@@ -17,7 +17,7 @@ const signed = added(soapMessage({ header: '<x:trace xmlns:x="urn:x">1</x:trace>
 const BODY = /<s:Body[^>]*>.*<\/s:Body>/s
 const EVIL = '<m:order xmlns:m="urn:shop"><m:item>everything</m:item></m:order>'
 
-/** Everything is refused in no time, even where documents are made to take long. */
+/** Asserts a quick refusal, also of documents made to be slow. */
 function assertRefused(text: string, code: string | readonly string[], more: object = {}): void {
   assert.notEqual(text, signed, 'the attack changes the message')
   const startMono = performance.now()
@@ -51,7 +51,7 @@ test('a Body moved into the header with its id does not replace the Body', () =>
   const moved = `<w:wrapper xmlns:w="urn:w">${body}</w:wrapper></s:Header><s:Body>${EVIL}</s:Body>`
   const text = signed.replace(body, '').replace('</s:Header>', moved)
   assertRefused(text, 'InvalidSecurity')
-  // As a block of the Header the signed element may be referred to, and is still not the Body.
+  // A Header block may be referred to, but it is still not the Body.
   const block = signed.replace(body, `<s:Body>${EVIL}</s:Body>`).replace('</s:Header>', `${body}</s:Header>`)
   assertRefused(block, 'FailedCheck')
 })
@@ -147,7 +147,7 @@ test('the key of an RSA signature is never a secret for HMAC', () => {
     const value = createHmac('sha256', secret).update(info).digest('base64')
     const text = changed.replace(/<ds:SignatureValue>[^<]*/, `<ds:SignatureValue>${value}`)
     assertRefused(text, 'UnsupportedAlgorithm')
-    // With a secret of its own, HMAC is allowed, and the key in KeyInfo is not asked.
+    // With a configured secret, HMAC is allowed and the key in KeyInfo is ignored.
     const both = { ...trust(rsa), secret: { id: 'partner', value: 'x'.repeat(32) } }
     assertRefused(text, 'FailedCheck', { signature: both })
   }
@@ -220,7 +220,7 @@ test('transforms that select, compute or fetch are refused', () => {
     '',
   ]
   for (const bomb of bombs) {
-    // Signed by the right key, so that only the transform is wrong.
+    // Signed with the right key, so that only the transform is wrong.
     assertRefused(resigned(signed.replace(transform, bomb), rsa), 'UnsupportedAlgorithm')
   }
   const c14n = '<ds:CanonicalizationMethod Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#">'
@@ -259,7 +259,7 @@ test('a key in the message is not trusted by itself', () => {
   assertRefused(foreign, 'FailedAuthentication')
   const named = added(soapMessage(), { timestamp: {}, signature: signWith(other, { keyInfo: 'thumbprint' }) })
   assertRefused(named, 'SecurityTokenUnavailable')
-  // Who has the right certificate has not its key.
+  // Owning the right certificate does not mean owning its key.
   const token = />([^<]+)<\/wsse:BinarySecurityToken>/
   assertRefused(
     foreign.replace(token, `>${rsa.der.toString('base64')}</wsse:BinarySecurityToken>`),
@@ -396,7 +396,7 @@ test('a large message is signed and checked like a small one', () => {
   )
 })
 
-/** The message with its SignedInfo signed again, as one who has the key could. */
+/** Signs the SignedInfo of a message again, as the owner of the key could. */
 function resigned(text: string, pair: Pair): string {
   const signature = /<ds:Signature .*<\/ds:Signature>/s.exec(text)![0]
   return text.replace(signature, resignedSignature(signature, pair))
@@ -408,7 +408,7 @@ function resignedSignature(signature: string, { key }: Pair): string {
   return signature.replace(/<ds:SignatureValue>[^<]*/, `<ds:SignatureValue>${value}`)
 }
 
-/** Of what these tests put into a SignedInfo: empty tags become two. */
+/** Returns the canonical form of a SignedInfo in these tests. */
 function canonical(text: string): string {
   return text
     .replaceAll(/<([\w:]+)((?: [^<>]*?)?)\/>/g, '<$1$2></$1>')

@@ -16,7 +16,7 @@ const MORE = 'http://www.w3.org/2001/04/xmldsig-more#'
 const PSS = 'http://www.w3.org/2007/05/xmldsig-more#'
 const INCLUSIVE = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315'
 
-/** Prefixes that only values use, which inclusive forms and prefix lists have to keep. */
+/** Prefixes used only in values, which inclusive forms and prefix lists must keep. */
 const CONTENT =
   '<m:order xmlns:m="urn:shop" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="m:Order">' +
   '<m:item a="1" B="2">&lt;x&gt; &#13; \u00e9 \u{1f600}</m:item><!-- kept --><m:empty/></m:order>'

@@ -27,7 +27,7 @@ interface Template {
   readonly root?: string
 }
 
-/** A message that xmlsec1 has to fill in. */
+/** A message template for xmlsec1 to fill in. */
 function template({
   transform = `<ds:Transform Algorithm="${EXCLUSIVE}"/>`,
   method = `${MORE}rsa-sha256`,
@@ -158,7 +158,7 @@ describe('xmlsec1', { skip: xmlsec1Skip }, () => {
 
 const KEY = /<xenc:EncryptedKey.*?<\/xenc:EncryptedKey>/s
 
-/** xmlsec1 knows keys inside of what they encrypt only; WS-Security has them in the header. */
+/** Moves the key: xmlsec1 expects it inside the encrypted data, WS-Security in the header. */
 function withKeyInHeader(message: string): string {
   const key = KEY.exec(message)![0]
   const list =

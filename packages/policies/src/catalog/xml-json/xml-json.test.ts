@@ -172,7 +172,7 @@ const text = fc
   .filter((each) => !/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/u.test(each))
 const visible = text.filter((each) => !/^[ \t\r\n]*$/.test(each))
 
-/** JSON as it comes from XML: strings, objects, arrays of at least two. */
+/** JSON as converted from XML: strings, objects, and arrays of at least two items. */
 const { value } = fc.letrec<{ value: unknown; object: unknown; list: unknown }>((tie) => ({
   value: fc.oneof({ maxDepth: 4, depthSize: 'small' }, text, tie('object'), tie('list')),
   object: fc
@@ -277,7 +277,7 @@ test('invalid configurations are refused', async () => {
     assert.notDeepEqual(schemaMistakes(xmlJson, config), [], JSON.stringify(config))
 })
 
-/** Elements with attributes and text, or with elements; no text beside elements, where the two readers differ. */
+/** Elements with attributes and either text or child elements. The two parsers differ for mixed content. */
 const element: fc.Arbitrary<string> = fc.letrec<{ element: string }>((tie) => ({
   element: fc
     .tuple(

@@ -6,7 +6,7 @@ import { Validator } from './validator.js'
 
 before(() => loadLibxml())
 
-/** A schema of elements `a0`, `a1`, … of which each has a pattern. */
+/** Returns a schema with elements `a0`, `a1`, … that each have a pattern. */
 function schemaOf(...patterns: readonly string[]): string {
   const elements = patterns.map(
     (pattern, i) => `<xs:element name="a${i}"><xs:simpleType><xs:restriction base="xs:string">

@@ -22,7 +22,7 @@ function validatorOf(schemas: Schemas = PURCHASE_SCHEMAS, select?: string, maxEr
   })
 }
 
-/** What is wrong with a document; empty when nothing is. */
+/** Returns the violations of a document, or an empty string. */
 function mistakes(document: string, validator = validatorOf()): string {
   const verdict = validator.validateBytes(Buffer.from(document))
   assert.equal(openXmlBytes(), 0)
@@ -256,7 +256,7 @@ test('compiling and closing schemas does not leak memory', () => {
   assert.ok(process.memoryUsage().rss - before < 40 << 20)
 })
 
-/** A schema of one element `a` and what else it has. */
+/** Returns a schema with one element `a` and additional content. */
 function schemaOf(content: string, more = ''): string {
   return `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"${more}>${content}</xs:schema>`
 }

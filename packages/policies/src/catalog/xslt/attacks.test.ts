@@ -10,7 +10,7 @@ import {
   template,
 } from './testing/stylesheets.js'
 
-/** Generous, for a loaded machine; what it takes is measured elsewhere. */
+/** Generous time limit for a busy machine. Run times are measured elsewhere. */
 const MAX_MS = 2000
 
 const COPY = stylesheet(

@@ -21,7 +21,7 @@ const RANGES = [
   ...BLOCK_NAMES.flatMap((name) => blockRanges(name)!),
 ]
 
-/** The first and the last characters of all ranges, and those beside them, as far as documents can have them. */
+/** First and last characters of all ranges and their neighbours, as far as XML allows them. */
 const EDGES = [...new Set(RANGES.flatMap(([from, to]) => [from - 1, from, to, to + 1]))].filter((codePoint) =>
   parsePattern('\\s|\\S').expression.alternatives.some(
     ({ elements: [element] }) => element?.type === 'CharacterClass' && element.characters.has(codePoint),
@@ -40,7 +40,7 @@ for (const pattern of [
     const [element] = parsePattern(pattern).expression.alternatives[0]!.elements
     assert.ok(element?.type === 'CharacterClass')
     const accepted = acceptedBy(
-      // Where the tables of libxml2 have less than is meant, another text is what it is given.
+      // If the tables of libxml2 lack characters, the rewritten pattern is used.
       parsePattern(pattern).text,
       EDGES.map((codePoint) => String.fromCodePoint(codePoint)),
     )

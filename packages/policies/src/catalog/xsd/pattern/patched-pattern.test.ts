@@ -42,7 +42,7 @@ for (const pattern of PLAIN) {
   test(`${pattern} stays unchanged`, () => assert.equal(patchedPattern(pattern).text, pattern))
 }
 
-/** Classes that libxml2 takes for others, as they are written for it. */
+/** Classes that libxml2 misreads, with their rewritten form. */
 const CLASSES: readonly (readonly [pattern: string, text: string])[] = [
   ['([\\w-[^a-z]]|[A-Z])+;', '([a-z]|[A-Z])+;'],
   ['[b-z-[^\\n]]', '[a-[a]]'],
@@ -160,7 +160,7 @@ for (const [patterns, isAmbiguous] of [
   }
 }
 
-/** What libxml2 takes for something else than it is, and what it means. */
+/** Values that libxml2 wrongly accepts for the original pattern. */
 const MISREAD: readonly (readonly [pattern: string, value: string])[] = [
   ['a(c)*|b', 'bc'],
   ['a(x|c)+|b', 'bc'],
@@ -176,7 +176,7 @@ for (const [pattern, value] of MISREAD) {
   })
 }
 
-/** What libxml2 misreads unless classes are ranges and counts repetitions: values that are valid, and not. */
+/** Valid and invalid values for patterns that libxml2 misreads unless classes and counts are rewritten. */
 const RANGES: readonly (readonly [pattern: string, valid: readonly string[], invalid: readonly string[]])[] =
   [
     ['[2\\P{L}]', ['2', '-', '1'], ['a', 'Z', 'é']],
@@ -262,7 +262,7 @@ test('classes have the expected characters', () => {
   )
 })
 
-/** What stands in a pattern, and means in an expression of JavaScript. */
+/** Pattern parts with the equivalent JavaScript expression. */
 const ATOMS: readonly (readonly [atom: string, meaning: string])[] = [
   ['a', 'a'],
   ['b', 'b'],
@@ -291,13 +291,13 @@ const ATOMS: readonly (readonly [atom: string, meaning: string])[] = [
 ]
 const QUANTIFIERS = ['', '', '', '?', '*', '+', '{2}', '{0,2}', '{1,3}', '{2,}']
 
-/** A pattern and what it means, with what stands between both. */
+/** Combines a pattern with its meaning. */
 const both = (...texts: readonly (readonly [string, string])[]) =>
   [texts.map(([text]) => text).join(''), texts.map(([, meaning]) => meaning).join('')] as const
 
 type Both = readonly [pattern: string, meaning: string]
 
-/** Groups in groups; a level more makes some that take a second each. */
+/** Nested groups. One more level creates patterns that take a second each. */
 const patterns = fc.letrec<{ branch: Both; group: Both; atom: Both }>((tie) => ({
   atom: fc.oneof({ depthSize: 'small', maxDepth: 2 }, fc.constantFrom(...ATOMS), tie('group')),
   branch: fc
@@ -318,7 +318,7 @@ test('rewritten patterns mean the same in another engine', () => {
   fc.assert(
     fc.property(patterns, fc.array(values, { minLength: 5, maxLength: 10 }), ([pattern, meaning], texts) => {
       const { text } = patchedPattern(pattern)
-      // The flag `v` of Node 20 has inverse classes wrong: `/^(?:[^b]a[^c])+$/v` does not know `ca-`.
+      // The flag `v` of Node 20 handles inverse classes wrongly: `/^(?:[^b]a[^c])+$/v` does not match `ca-`.
       const meant = new RegExp(`^(?:${meaning})$`, 'u')
       const some = texts.map((letters) => letters.join(''))
       const accepted = acceptedBy(text, some)
