@@ -32,7 +32,7 @@ function findAll(pieces: readonly string[]): Found {
   return { data, end: before, isDone: false }
 }
 
-test('a chunked body is the same however it is cut in two, and nothing behind it is taken', () => {
+test('a chunked body is parsed the same however it is split in two, and nothing after it is consumed', () => {
   for (let at = 0; at <= BODY.length; at++) {
     const found = findAll([BODY.slice(0, at), `${BODY.slice(at)}HTTP/1.1`])
     assert.deepEqual(found, { data: 'abc0123456789', end: BODY.length, isDone: true }, `cut at ${at}`)
@@ -68,12 +68,12 @@ const BROKEN_BODIES = {
   'a transfer coding among the trailers': '0\r\nTransfer-Encoding: chunked\r\n\r\n',
 }
 for (const [name, text] of Object.entries(BROKEN_BODIES)) {
-  test(`a chunked body with ${name} is broken, however it is cut`, () => {
+  test(`a chunked body with ${name} is refused, however it is split`, () => {
     for (let at = 0; at <= text.length; at += text.length > 100 ? 97 : 1)
       assert.equal(findAll([text.slice(0, at), text.slice(at)]).end, BROKEN, `cut at ${at}`)
   })
 }
 
-test('trailers have the bound of a head', () => {
+test('trailers have the same size limit as a head', () => {
   assert.equal(findAll([`0\r\nA: ${'x'.repeat(300)}`]).end, TOO_LARGE)
 })

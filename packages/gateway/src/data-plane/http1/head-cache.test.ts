@@ -7,7 +7,7 @@ import { ReceivedHead } from '../upstream/received-head.js'
 import type { Failure } from '../upstream/transport.js'
 import { HeadCache } from './head-cache.js'
 
-/** What a reader shows of a response. */
+/** Returns what a reader reports for a response. */
 interface Logged {
   head: ReceivedHead | null
   body: string
@@ -49,7 +49,7 @@ function read(headCache: ReceivedHeads, pieces: readonly string[], method = 'GET
 const HEAD = 'HTTP/1.1 200 OK\r\nServer: a\r\nDate: now\r\nX-A: 1\r\nContent-Length: 5\r\n\r\n'
 const FIELDS = ['server', 'a', 'date', 'now', 'x-a', '1', 'content-length', '5']
 
-test('an equal head is not read again, and shows the same', () => {
+test('an identical head is not parsed again, and gives the same result', () => {
   const cache: ReceivedHeads = new HeadCache(8)
   const first = read(cache, [`${HEAD}hello`])
   const second = read(cache, [`${HEAD}olleh`])
@@ -60,7 +60,7 @@ test('an equal head is not read again, and shows the same', () => {
   assert.deepEqual(second.head!.forwardedFields(), ['server', 'a', 'x-a', '1'])
 })
 
-test('whoever changes the fields of one response does not change those of the next', () => {
+test('changing the fields of one response does not change those of the next', () => {
   const cache: ReceivedHeads = new HeadCache(8)
   read(cache, [`${HEAD}hello`])
     .head!.forwardedFields()
@@ -74,7 +74,7 @@ test('a head that differs in one byte, or has no end yet, is read', () => {
   const first = read(cache, [`${HEAD}hello`])
   const other = read(cache, [`${HEAD.replace('X-A: 1', 'X-A: 2')}hello`])
   assert.deepEqual(other.head!.forwardedFields(), ['server', 'a', 'x-a', '2'])
-  // As many bytes as the cached head was read with, and no empty line where it has one.
+  // As long as the read that contained the cached head, but without an empty line at the same position.
   const longer = read(cache, [`${HEAD.slice(0, -2)}X: 1\r\n\r`, '\nhello'])
   assert.deepEqual(longer.head!.fields, [...FIELDS, 'x', '1'])
   const cut = read(cache, [HEAD.slice(0, 40), HEAD.slice(40), 'hello'])
@@ -82,7 +82,7 @@ test('a head that differs in one byte, or has no end yet, is read', () => {
   assert.deepEqual([cut.head!.fields, cut.body, cut.isKept], [FIELDS, 'hello', true])
 })
 
-test('a cached head means for each method and status what it means when it is read', () => {
+test('a cached head is interpreted for each method and status as a parsed one is', () => {
   const cache: ReceivedHeads = new HeadCache(8)
   const sized = `${HEAD}hello`
   read(cache, [sized])
@@ -99,20 +99,20 @@ test('a cached head means for each method and status what it means when it is re
   for (let i = 0; i < 2; i++) assert.equal(read(cache, [hinted]).body, 'hello')
 })
 
-test('the rest of a head that came in two pieces is not taken for a head', () => {
+test('the rest of a head that arrived in two pieces is not mistaken for a head', () => {
   const cache: ReceivedHeads = new HeadCache(8)
   const rest = `${HEAD.slice(40)}hello`
   assert.equal(read(cache, [HEAD.slice(0, 40), rest]).body, 'hello')
   assert.equal(read(cache, [rest]).failure?.code, 'GW_UPSTREAM_INVALID')
 })
 
-test('what is refused is refused again', () => {
+test('a refused head is refused again', () => {
   const cache: ReceivedHeads = new HeadCache(8)
   const both = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\nok'
   for (let i = 0; i < 2; i++) assert.equal(read(cache, [both]).failure?.code, 'GW_UPSTREAM_INVALID')
 })
 
-test('a long head is not kept, and a head of another one is what replaces it', () => {
+test('a long head is not cached, and a different head replaces a cached one', () => {
   const cache: ReceivedHeads = new HeadCache(8)
   const made = { head: new ReceivedHead(200, []), framing: framingOf([], 1)! }
   const isCached = (bytes: Buffer): boolean => cache.find(bytes, 0, bytes.length) !== null
@@ -125,7 +125,7 @@ test('a long head is not kept, and a head of another one is what replaces it', (
   assert.deepEqual([isCached(first), isCached(second)], [true, false])
   keep(second)
   assert.deepEqual([isCached(first), isCached(second)], [false, true])
-  // What is kept is a copy.
+  // The cache keeps a copy.
   second.fill('x')
   assert.ok(isCached(Buffer.from('head 2')))
 })

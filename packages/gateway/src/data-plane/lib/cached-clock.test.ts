@@ -8,7 +8,7 @@ function passTime(): void {
   while (performance.now() < until);
 }
 
-test('until it is dropped there is one time, after that the time of the system', () => {
+test('until it is dropped the cached time is used, then that of the system', () => {
   const clock = new CachedClock()
   const began = clock.read()
   passTime()
@@ -17,7 +17,7 @@ test('until it is dropped there is one time, after that the time of the system',
   assert.ok(clock.now() >= began + 2)
 })
 
-test('a turn that begins within another one leaves no time behind', () => {
+test('a nested turn leaves no cached time behind', () => {
   const clock = new CachedClock()
   const outer = clock.read()
   passTime()

@@ -25,7 +25,7 @@ class Alarm implements Deadline {
   }
 }
 
-/** A wheel that only the test turns, by a clock that stands still at the edge of a tick. */
+/** A wheel that only the test turns, with a clock that stops at the edge of a tick. */
 function wheelAt(t: TestContext): { wheel: TimerWheel; now: number } {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const now = 1000 * TICK_MS
@@ -49,7 +49,7 @@ test('a deadline fires once, not before it is due and at most one tick later', (
   assert.equal(wheel.armed, 0)
 })
 
-test('a deadline that moved later is not held to where it was, and arming it again moves it earlier', (t) => {
+test('a deadline moved later does not fire at its old time, and arming it again moves it earlier', (t) => {
   const { wheel, now } = wheelAt(t)
   const later = new Alarm(now + 100)
   const earlier = new Alarm(now + 10_000)
@@ -67,7 +67,7 @@ test('a deadline that moved later is not held to where it was, and arming it aga
   assert.equal(later.fired, 1)
 })
 
-test('after a long pause everything that came due fires in one turn', (t) => {
+test('after a long pause everything that is due fires in one turn', (t) => {
   const { wheel, now } = wheelAt(t)
   const alarms = Array.from({ length: 600 }, (_, i) => new Alarm(now + i * TICK_MS))
   for (const alarm of alarms) wheel.arm(alarm)
@@ -88,7 +88,7 @@ test('a deadline may disarm, move and arm others that are due in the same turn',
     wheel.arm(moved)
     wheel.arm(added)
   })
-  // The slot is a stack: the one armed last is visited first.
+  // The slot is a stack: the deadline armed last is visited first.
   for (const alarm of [last, moved, disarmed, first]) wheel.arm(alarm)
   wheel.turn(now + TICK_MS)
   assert.deepEqual(
@@ -117,7 +117,7 @@ test('whatever deadlines do to each other, exactly those armed and due have fire
       (all, reactions) => {
         const wheel = new TimerWheel()
         now = start
-        /** What should be armed, by its due time. */
+        /** Deadlines that should be armed, by due time. */
         const expected = new Map<Alarm, number>()
         const perform = ({
           kind,

@@ -6,20 +6,20 @@ import { addForwardingFields, applyClientAddress, type Trust } from './client-ad
 
 const TRUSTED = compileCidrs(['10.0.0.0/8', 'fd00::/8'])
 const PROXIES: Trust = { trusted: TRUSTED, forwardedHeader: 'x-forwarded-for' }
-/** Proxies that write Forwarded. */
+/** Proxies that send Forwarded. */
 const FORWARDED: Trust = { trusted: TRUSTED, forwardedHeader: 'forwarded' }
 
 function arrival(headers: string[], peer = '10.0.0.1'): Exchange {
   return Object.assign(new Exchange(), { peer, headers, authority: 'api.example', id: 'own' })
 }
 
-/** The address of the client, or the code that the request is refused with. */
+/** The client's address, or the code of the refusal. */
 function clientOf(headers: string[], trust = PROXIES): string {
   const x = arrival(headers)
   return applyClientAddress(x, trust)?.problem?.code ?? x.clientIp
 }
 
-test('whoever is not a trusted proxy gets no say: its forwarding fields are gone, all others stay', () => {
+test('forwarding fields of a peer that is not a trusted proxy are removed, all others stay', () => {
   const fields = [
     'x-forwarded-for',
     'x-forwarded-proto',
@@ -43,7 +43,7 @@ test('whoever is not a trusted proxy gets no say: its forwarding fields are gone
   }
 })
 
-test('the client is the right-most address that is not a proxy of ours', () => {
+test('the client is the right-most address that is not a trusted proxy', () => {
   assert.equal(clientOf(['x-forwarded-for', '1.1.1.1, 2.2.2.2, 10.0.0.2']), '2.2.2.2')
   assert.equal(clientOf(['x-forwarded-for', '1.1.1.1', 'x-forwarded-for', '10.0.0.2']), '1.1.1.1')
   assert.equal(clientOf(['x-forwarded-for', '10.0.0.3,10.0.0.2']), '10.0.0.3')
@@ -58,7 +58,7 @@ test('the client is the right-most address that is not a proxy of ours', () => {
   for (const trust of [PROXIES, FORWARDED]) assert.equal(clientOf([], trust), '10.0.0.1')
 })
 
-test('a client has one address, however proxies spell it', () => {
+test('a client has one address, however proxies write it', () => {
   const spellings = {
     '1.1.1.1': ['::ffff:1.1.1.1', '[::FFFF:101:101]:80', '0:0:0:0:0:ffff:1.1.1.1', '1.1.1.1:80'],
     '2001:db8::1': ['2001:DB8::1', '2001:0db8:0:0::1', '2001:db8::0.0.0.1', '[2001:db8:0:0:0:0:0:1]:1'],
@@ -68,7 +68,7 @@ test('a client has one address, however proxies spell it', () => {
     for (const other of others) assert.equal(clientOf(['x-forwarded-for', other]), address, other)
 })
 
-test('the port of the client is what a trusted proxy writes behind the address', () => {
+test("the client's port is taken from the address that a trusted proxy sent", () => {
   const portOf = (headers: string[], peer?: string, trust = PROXIES): number => {
     const x = arrival(headers, peer)
     applyClientAddress(x, trust)
@@ -89,7 +89,7 @@ test('the port of the client is what a trusted proxy writes behind the address',
   assert.equal(portOf([]), 0)
 })
 
-test('the field that the proxies do not write is not believed, and does not reach the upstream', () => {
+test('the forwarding field that the proxies do not use is ignored, and does not reach the upstream', () => {
   const both = [
     ...['x-forwarded-for', '1.1.1.1', 'x-forwarded-proto', 'https', 'x-real-ip', '1.1.1.1'],
     ...['forwarded', 'for=2.2.2.2;proto=https', 'x_forwarded_for', '3.3.3.3'],
@@ -106,7 +106,7 @@ test('the field that the proxies do not write is not believed, and does not reac
   assert.deepEqual(clientOf(['forwarded', 'for=1.1.1.1'], PROXIES), '10.0.0.1')
 })
 
-test('a scheme is believed where one proxy names one', () => {
+test('a scheme is accepted only if exactly one proxy names one', () => {
   for (const [proto, expected] of [
     [['https'], 'https'],
     [['https, http'], 'http'],
@@ -123,7 +123,7 @@ test('a scheme is believed where one proxy names one', () => {
   assert.deepEqual([y.clientIp, y.scheme], ['2.2.2.2', 'https'])
 })
 
-test('a hop that has to be read and is no address makes the request refused', () => {
+test('a request is refused if a hop that must be read is not an address', () => {
   for (const hop of [
     'unknown',
     '_hidden',
@@ -150,7 +150,7 @@ test('a hop that has to be read and is no address makes the request refused', ()
     assert.equal(clientOf(['forwarded', `for=1.1.1.1, ${element}`], FORWARDED), 'GW_BAD_REQUEST', element)
 })
 
-test('the address of a client that is served is always an address', () => {
+test('the address of a served client is always a valid address', () => {
   const hop = fc.oneof(
     fc.string({ maxLength: 8 }),
     fc.ipV4(),
@@ -166,7 +166,7 @@ test('the address of a client that is served is always an address', () => {
   )
 })
 
-test('a trusted proxy gives the scheme and the request id, when they are well-formed', () => {
+test('a trusted proxy sets the scheme and the request id if they are well-formed', () => {
   const x = arrival(['x-forwarded-proto', 'https', 'x-request-id', 'a.b:c-d_1'])
   applyClientAddress(x, PROXIES)
   assert.deepEqual([x.scheme, x.id], ['https', 'a.b:c-d_1'])
@@ -177,7 +177,7 @@ test('a trusted proxy gives the scheme and the request id, when they are well-fo
   }
 })
 
-test('the upstream hears of the client, the scheme, the host and the request', () => {
+test('the upstream is told the client, the scheme, the host and the request id', () => {
   const x = arrival(['accept', 'a'])
   addForwardingFields(x)
   assert.deepEqual(x.headers, [
@@ -186,7 +186,7 @@ test('the upstream hears of the client, the scheme, the host and the request', (
   ])
 })
 
-test('behind a proxy this hop is added to what the proxy has said', () => {
+test("behind a proxy, this hop is appended to the proxy's forwarding fields", () => {
   const said = [
     'x-forwarded-for',
     '1.1.1.1',

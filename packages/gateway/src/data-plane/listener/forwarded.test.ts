@@ -29,7 +29,7 @@ function nodesOf(value: string): string[] {
   return forwardedHops(value).map(({ node }) => node)
 }
 
-test('the scheme stands in the element of its hop', () => {
+test('the scheme belongs to the element of its hop', () => {
   const hops = forwardedHops('for=1.1.1.1;proto=HTTPS;host="a;proto=http", for=2.2.2.2')
   assert.deepEqual(
     hops.map(({ proto }) => proto),
@@ -37,7 +37,7 @@ test('the scheme stands in the element of its hop', () => {
   )
 })
 
-test('nothing that a client writes reaches the element that its proxy adds', () => {
+test('nothing that a client sends can change the element that its proxy adds', () => {
   const unit = fc.constantFrom('"', '\\', ',', ';', '=', ' ', 'for=', '1.1.1.1', 'host="', 'a')
   const claim = fc.array(unit, { maxLength: 20 }).map((units) => units.join(''))
   fc.assert(

@@ -34,7 +34,7 @@ interface Checked {
   readonly code: string | null
 }
 
-/** Checks lines that stand as `name: value`, beside one Host unless `lines` bring their own. */
+/** Checks lines written as `name: value`, with one Host unless `lines` have their own. */
 function check(lines: readonly string[], method = 'GET', head = new RequestHead()): Checked {
   const all = lines.some((line) => line.startsWith('host')) ? lines : ['host: a.example', ...lines]
   head.begin()
@@ -46,7 +46,7 @@ function check(lines: readonly string[], method = 'GET', head = new RequestHead(
   return { x, head, code: head.apply(x, SETTINGS)?.problem?.code ?? null }
 }
 
-test('end-to-end fields are kept in order; host, framing and those of the connection are not forwarded', () => {
+test('end-to-end fields are kept in order; host, framing and hop-by-hop fields are not forwarded', () => {
   const { x, code } = check(
     ['b: 1', 'te: trailers', 'content-length: 3', 'a: 2', 'keep-alive: 5', 'b: 3', 'expect: 100-continue'],
     'POST',
@@ -56,7 +56,7 @@ test('end-to-end fields are kept in order; host, framing and those of the connec
   assert.equal(x.contentLength, 3)
 })
 
-test('nothing of one head is left for the next', () => {
+test('nothing of one head leaks into the next', () => {
   const head = new RequestHead()
   const bad = ['transfer-encoding: chunked', 'content-length: 1', 'connection: close', 'ü: 1', 'host: b']
   assert.notEqual(check(bad, 'POST', head).code, null)
@@ -65,13 +65,13 @@ test('nothing of one head is left for the next', () => {
   assert.deepEqual([x.headers, x.contentLength, x.host, head.wantsClose], [['a', '1'], 0, 'a.example', false])
 })
 
-test('the length of a body is one number, however often it is said', () => {
+test('the length of a body is one number, however often it is repeated', () => {
   assert.equal(check(['content-length: 5', 'content-length: 5']).x.contentLength, 5)
   for (const lines of [['5', '6'], ['5', '05'], ['5, 5'], ['+5'], [''], ['9'.repeat(16)]])
     assert.equal(check(lines.map((value) => `content-length: ${value}`)).code, 'GW_BAD_REQUEST', lines.join())
 })
 
-test('the only transfer coding is one chunked, and never beside a length', () => {
+test('the only accepted transfer coding is a single chunked, and never with a length', () => {
   assert.equal(check(['transfer-encoding: Chunked'], 'POST').x.contentLength, -1)
   for (const coding of ['gzip, chunked', 'chunked, chunked', 'identity', '', 'xchunked', 'chunked;a'])
     assert.equal(check([`transfer-encoding: ${coding}`]).code, 'GW_CODING_NOT_SUPPORTED', coding)
@@ -81,7 +81,7 @@ test('the only transfer coding is one chunked, and never beside a length', () =>
     assert.equal(check(['transfer-encoding: chunked', `content-length: ${length}`]).code, 'GW_BAD_REQUEST')
 })
 
-test('the host is read in lower case, without its port and a dot at its end', () => {
+test('the host is converted to lower case, without its port and a trailing dot', () => {
   const hosts = [
     ['A.Example', 'a.example', 'A.Example'],
     ['a.example:8080', 'a.example', 'a.example:8080'],
@@ -99,7 +99,7 @@ test('the host is read in lower case, without its port and a dot at its end', ()
   }
 })
 
-test('a host that could be read in two ways is refused', () => {
+test('an ambiguous host is refused', () => {
   const hosts = [
     '',
     ':80',
@@ -136,7 +136,7 @@ test('a host that could be read in two ways is refused', () => {
   assert.equal(head.apply(x, SETTINGS)?.problem?.code, 'GW_BAD_REQUEST')
 })
 
-test('a host that passes has only characters of a name or an address, whatever was sent', () => {
+test('an accepted host has only characters of a name or an address, whatever was sent', () => {
   const unit = fc.constantFrom('a', 'Z', '0', '.', '-', ':', '[', ']', '@', '/', '\\', '#', '%', ' ', '9')
   fc.assert(
     fc.property(
@@ -151,7 +151,7 @@ test('a host that passes has only characters of a name or an address, whatever w
   )
 })
 
-test('methods: tokens are served, TRACE, CONNECT and lower case are not, other texts are malformed', () => {
+test('methods: tokens are accepted; TRACE, CONNECT and lower case are refused; other texts are malformed', () => {
   for (const method of ['GET', 'PATCH', 'PROPFIND', 'M-SEARCH'])
     assert.equal(check([], method).code, null, method)
   for (const method of ['TRACE', 'CONNECT', 'trace', 'Connect', 'post', 'gET', 'propfind'])
@@ -165,14 +165,14 @@ test('names and values outside the grammar are refused', () => {
     assert.equal(check([line]).code, 'GW_BAD_REQUEST', JSON.stringify(line))
 })
 
-test('bytes from 0x80 on are part of a value, unless the engine does not show them as they came', () => {
+test('bytes from 0x80 on are part of a value, unless the engine does not deliver them unchanged', () => {
   assert.deepEqual(check(['a: é']).x.headers, ['a', 'é'])
   const ascii = new RequestHead(ASCII_FIELDS)
   for (const value of ['é', '\ufffd', '\u0080'])
     assert.equal(check([`a: ${value}`], 'GET', ascii).code, 'GW_BAD_REQUEST', JSON.stringify(value))
 })
 
-test('fields that only look like those that frame or describe a body, or belong to a connection, are dropped', () => {
+test('lookalikes of fields that frame or describe a body, or belong to a connection, are dropped', () => {
   const lookalikes = [
     'content_length',
     'transfer_encoding',
@@ -195,7 +195,7 @@ test('fields that only look like those that frame or describe a body, or belong 
     assert.deepEqual(check([`${name}: 1`]).x.headers, [name, '1'])
 })
 
-test('as many lines and bytes as the listener accepts, and not one more', () => {
+test('the limits on lines and bytes are exact', () => {
   const lines = (count: number) => Array.from({ length: count }, (_, i) => `a${i}: 1`)
   assert.equal(check(lines(7)).code, null)
   assert.equal(check(lines(8)).code, 'GW_HEADERS_TOO_LARGE')
@@ -204,7 +204,7 @@ test('as many lines and bytes as the listener accepts, and not one more', () => 
   assert.equal(check([`a: ${'x'.repeat(200 - 17 - 4)}`]).code, 'GW_HEADERS_TOO_LARGE')
 })
 
-test('fields that the client nominates are taken out, except those that say who it is', () => {
+test('fields that the client declares hop-by-hop are removed, except those that identify it', () => {
   const { x, head } = check([
     'connection: X-Drop, authorization',
     'x-drop: 1',
@@ -226,17 +226,17 @@ test('a value of five characters looks like "close" to the native parser', () =>
     assert.equal(check([`connection: ${value}`]).head.looksClosing, looks)
 })
 
-test('an upgrade is refused unless the client goes on without it', () => {
+test('an upgrade is refused unless it is optional', () => {
   const codeOf = (...lines: string[]) => check(lines).code
   for (const protocol of ['tunnel/1', 'SPDY/3.1'])
     assert.equal(codeOf('connection: Upgrade', `upgrade: ${protocol}`), 'GW_UPGRADE_NOT_SUPPORTED', protocol)
   assert.equal(codeOf('connection: Upgrade', 'upgrade: h2c', 'upgrade: tcp'), 'GW_UPGRADE_NOT_SUPPORTED')
   assert.equal(codeOf('upgrade: websocket'), 'GW_UPGRADE_NOT_SUPPORTED')
-  // A handshake is for the route to take or refuse.
+  // A handshake is accepted or refused by the route.
   for (const protocol of ['websocket', 'WebSocket', 'h2c, websocket'])
     assert.equal(codeOf('connection: Upgrade', `upgrade: ${protocol}`), null, protocol)
   for (const protocol of ['h2c', 'H2C', 'h2,h2c', 'TLS/1.2, HTTP/2.0', ''])
     assert.equal(codeOf('connection: keep-alive, upgrade', `upgrade: ${protocol}`), null, protocol)
-  // What Connection does not name is not meant for this hop.
+  // Upgrade does not apply to this hop unless Connection names it.
   assert.equal(codeOf('upgrade: tunnel/1'), null)
 })

@@ -36,7 +36,7 @@ test('the path is kept as received and in its canonical form', () => {
   assert.deepEqual([code, x.rawPath, x.path, x.query], [null, '/%61/../b', '/b', 'q=%20&r'])
 })
 
-test('a target that is refused has no canonical path, and is kept for the log', () => {
+test('a refused target has no canonical path, but is kept for the log', () => {
   for (const [path, query, expected] of [
     ['/a b', '', 'GW_BAD_REQUEST'],
     ['*', '', 'GW_BAD_REQUEST'],
@@ -56,7 +56,7 @@ test('path and query together may be as long as the listener accepts', () => {
   assert.equal(check('/123456789', '1234567890').code, null)
 })
 
-test('a strict listener takes canonical paths only', () => {
+test('a strict listener accepts only canonical paths', () => {
   const strict = { ...SETTINGS, paths: 'strict' as const }
   assert.equal(check('/a/b', '', strict).code, null)
   for (const path of [
@@ -76,7 +76,7 @@ test('a strict listener takes canonical paths only', () => {
     assert.equal(check(path, '', strict).code, null, path)
 })
 
-test('path parameters are forwarded, and are no part of what is matched', () => {
+test('path parameters are forwarded, but not matched', () => {
   for (const [path, matched, forwarded] of [
     ['/a;v=1/b;w', '/a/b', '/a;v=1/b;w'],
     ['/a%3bv', '/a', '/a%3Bv'],
@@ -89,7 +89,7 @@ test('path parameters are forwarded, and are no part of what is matched', () => 
   }
 })
 
-test('a dot segment that some servers would only see later is refused', () => {
+test('a dot segment that only some servers would recognize is refused', () => {
   for (const path of ['/a/..;/b', '/a/.;v', '/a/..%2fb', '/a%5C..', '/a%2F%2e%2e/b', '/..%3B/b'])
     assert.equal(check(path).code, 'GW_BAD_REQUEST', path)
 })

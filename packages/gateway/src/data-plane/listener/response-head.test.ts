@@ -19,7 +19,7 @@ test('every status has a line with a reason', () => {
   for (let status = 100; status < 600; status++) assert.match(STATUS_LINES[status]!, /^\d{3} [ -~]+$/)
 })
 
-test('a response without a body is reported by its status', () => {
+test('responses without a body are recognized by their status', () => {
   assert.deepEqual([100, 199, 200, 204, 205, 304, 404].map(isBodiless), [
     true,
     true,
@@ -31,7 +31,7 @@ test('a response without a body is reported by its status', () => {
   ])
 })
 
-test('a value that could end its line is refused, and only one byte a character goes out', () => {
+test('a value that could end its line is refused, and only single-byte characters are sent', () => {
   fc.assert(
     fc.property(
       fc

@@ -6,15 +6,15 @@ import type { Route } from './route.js'
 const PLAN = { maxLoopDelayMs: 100, maxInFlight: null, retryAfterMs: 1000 }
 
 interface Trial {
-  /** A look at the event loop, at a time, which is so late; by default the process worked all the while. */
+  /** An event-loop check at a time, with a delay. By default the process worked all the while. */
   look(atMono: number, lateMs: number, workedMs?: number): void
-  /** Which criticalities (0 low, 1 normal, 2 critical) are taken. */
+  /** Criticalities (0 low, 1 normal, 2 critical) that are admitted. */
   takes(atMono: number, workedMs?: number): number[]
-  /** The end of a turn behind which more connections wait; after a turn that left none, where it is the first. */
+  /** The end of a turn that leaves connections waiting. If the turn before left none, it is the first. */
   leavesConnections(atMono: number, isFirst: boolean, workedMs?: number): void
 }
 
-/** An admission under clocks of its own. */
+/** An admission with test clocks. */
 function admissionAt(): Trial {
   let now = { mono: 0, cpuMs: 0 }
   const admission = new Admission(() => now)
@@ -38,7 +38,7 @@ function admissionAt(): Trial {
   }
 }
 
-test('one long task is no overload, however long', () => {
+test('one long task is not an overload, however long', () => {
   const { look, takes } = admissionAt()
   look(5000, 4980)
   assert.deepEqual(takes(5100), [0, 1, 2])
@@ -47,7 +47,7 @@ test('one long task is no overload, however long', () => {
   assert.deepEqual(takes(10_100), [0, 1, 2])
 })
 
-test('a process that has to wait for the processor is not overloaded by that', () => {
+test('a process that waits for the CPU is not overloaded by that', () => {
   const { look, takes } = admissionAt()
   for (let at = 500; at <= 5000; at += 500) look(at, 480, 90)
   assert.deepEqual(takes(5500), [0, 1, 2])
@@ -57,7 +57,7 @@ test('a process that has to wait for the processor is not overloaded by that', (
   assert.deepEqual(takes(6925), [2])
 })
 
-test('in an overload a turn takes what it reaches early, and is over it after a second without refusals', () => {
+test('during an overload a turn serves the requests it reaches early, and the overload ends after a second without refusals', () => {
   const { look, takes } = admissionAt()
   look(500, 480)
   look(1000, 480)
@@ -76,7 +76,7 @@ test('in an overload a turn takes what it reaches early, and is over it after a 
   assert.deepEqual(takes(3199), [0, 1, 2])
 })
 
-test('connections that wait to be accepted through many short turns are an overload, and requests get less of each turn', () => {
+test('connections that wait through many short turns are an overload, and requests get a smaller part of each turn', () => {
   const { look, takes, leavesConnections } = admissionAt()
   look(10, 0)
   for (let at = 30; at <= 130; at += 20) {
@@ -95,7 +95,7 @@ test('connections that wait to be accepted through many short turns are an overl
   assert.deepEqual(takes(2399), [0, 1, 2], 'and it is over')
 })
 
-test('a new queue of connections has not waited since the last one, nor while the process had no processor', () => {
+test('a new backlog has not waited since the last one, nor while the process had no CPU', () => {
   const { look, takes, leavesConnections } = admissionAt()
   leavesConnections(30, true)
   leavesConnections(5000, true)

@@ -6,11 +6,11 @@ import { type PlanOverrides, startGateway, until } from '../../testing/gateway.j
 import { httpOrigin } from '../../testing/origin.js'
 import { connectRaw } from '../../testing/raw-connection.js'
 
-// A thousand connections may bring a piece of a body in one turn of the event loop: each piece is a sign of life.
+// A thousand connections may each deliver a chunk in one turn of the event loop: each chunk is a sign of life.
 
 const PIECE = 'x'.repeat(100)
 
-/** A heartbeat whose timer comes late all the time, and how often it was noticed. */
+/** A heartbeat whose timer is always late, and how often it was noticed. */
 function lateHeartbeat() {
   let beats = 0
   const heartbeat = new Heartbeat(
@@ -36,7 +36,7 @@ const READERS: Readonly<Record<string, PlanOverrides>> = {
 }
 
 for (const [name, overrides] of Object.entries(READERS)) {
-  test(`each piece of a request body ${name} shows that the worker works`, async (t) => {
+  test(`each chunk of a request body ${name} shows that the worker is alive`, async (t) => {
     const origin = await httpOrigin(t, (request) => request.resume())
     const late = lateHeartbeat()
     const catalog = fakeCatalog({ onRequestBody: () => null })
@@ -53,7 +53,7 @@ for (const [name, overrides] of Object.entries(READERS)) {
   })
 }
 
-test('each piece of a response shows that the worker works', async (t) => {
+test('each chunk of a response shows that the worker is alive', async (t) => {
   let sendPiece = (): void => {}
   const origin = await httpOrigin(t, (_, response) => {
     sendPiece = () => void response.write(PIECE)
@@ -71,7 +71,7 @@ test('each piece of a response shows that the worker works', async (t) => {
   for (let i = 0; i < 3; i++) await late.isNoticed(() => sendPiece())
 })
 
-test('each connection that is turned away shows that the worker works', async (t) => {
+test('each rejected connection shows that the worker is alive', async (t) => {
   const late = lateHeartbeat()
   const gateway = await startGateway(
     t,

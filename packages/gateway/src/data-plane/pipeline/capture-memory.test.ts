@@ -19,7 +19,7 @@ async function post(gateway: LoggedGateway): Promise<number> {
   return answer.status
 }
 
-/** The status of an upload, also when the gateway closes behind a refusal that came before the whole body. */
+/** The status of an upload, also if the gateway closes after an early refusal. */
 async function uploadedStatus(t: TestContext, gateway: LoggedGateway): Promise<number> {
   const client = await connectRaw(t, gateway.port)
   client.send(UPLOAD + 'x'.repeat(95))
@@ -27,7 +27,7 @@ async function uploadedStatus(t: TestContext, gateway: LoggedGateway): Promise<n
   return statusesOf(client.text)[0]!
 }
 
-/** Waits for the end of all requests; then nothing may be held. */
+/** Waits for the end of all requests; then no memory may be held. */
 async function assertNothingIsHeld(gateway: LoggedGateway): Promise<void> {
   await until(() => gateway.plane.inFlight === 0)
   assert.equal(CAPTURE_MEMORY.heldBytes, 0)
@@ -37,7 +37,7 @@ function startWith(t: TestContext, url: string, capture = EVERYTHING): Promise<L
   return startLogged(t, { upstreams: [{ urls: [url], timeouts: TIMEOUTS }] }, { capture })
 }
 
-test('a client that goes away in its upload gives back what its body held', async (t) => {
+test('a client that disconnects during its upload releases the memory of its body', async (t) => {
   let begun = 0
   const origin = await rawOrigin(t, (socket) => socket.on('data', () => begun++))
   const limits = { bodyBuffer: 0 }
@@ -51,7 +51,7 @@ test('a client that goes away in its upload gives back what its body held', asyn
   await assertNothingIsHeld(gateway)
 })
 
-test('a client that goes away in its response gives back what both bodies held', async (t) => {
+test('a client that disconnects during its response releases the memory of both bodies', async (t) => {
   const origin = await httpOrigin(t, (req, res) => {
     req.resume().on('end', () => res.write('begin'))
   })
@@ -64,7 +64,7 @@ test('a client that goes away in its response gives back what both bodies held',
   await assertNothingIsHeld(gateway)
 })
 
-test('refusals give back what they held: by a policy, without a target, without a route', async (t) => {
+test('refusals release memory: by a policy, without a target, without a route', async (t) => {
   const origin = await echoOrigin(t)
   const catalog = fakeCatalog({ onRequest: () => refusal('GW_IP_DENIED', 'not here') })
   const overrides = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: FAKE_POLICIES }] }
@@ -85,7 +85,7 @@ test('refusals give back what they held: by a policy, without a target, without 
   await assertNothingIsHeld(routeless)
 })
 
-test('bodies that keepBodyOn drops give back what they held, and those that it keeps, too', async (t) => {
+test('bodies that keepBodyOn drops release their memory, and those that it keeps, too', async (t) => {
   const origin = await echoOrigin(t)
   for (const status of [500, 200]) {
     const keepBodyOn = { results: [], slowMs: null, status, share: null }
@@ -97,7 +97,7 @@ test('bodies that keepBodyOn drops give back what they held, and those that it k
   }
 })
 
-test('an upstream that breaks off its response gives back what was held', async (t) => {
+test('an upstream that breaks off its response releases memory', async (t) => {
   const origin = await rawOrigin(t, (socket) => {
     socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegin'))
   })

@@ -12,7 +12,7 @@ const ON = { headers: true, body: true }
 const EVERYTHING = captureOf({ requestIn: ON, requestUp: ON, responseUp: ON, responseOut: ON })
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-test('each region is recorded as it was there: what policies changed shows only behind them', async (t) => {
+test('each part is recorded as it was at that point: changes by policies show only afterwards', async (t) => {
   const origin = await httpOrigin(t, (req, res) => {
     req.resume().on('end', () => {
       res.writeHead(201, { 'content-type': 'text/plain', 'set-cookie': 'sid=s3cret', 'x-inside': '1' })
@@ -60,7 +60,7 @@ test('each region is recorded as it was there: what policies changed shows only 
   assert.deepEqual(record!['log'], { reason: 'all' })
 })
 
-test('a body that a policy needed whole is recorded as it came and as it went', async (t) => {
+test('a body that a policy needed in one piece is recorded as received and as sent', async (t) => {
   const origin = await echoOrigin(t)
   const catalog = fakeCatalog({
     onRequestBody: (x) => {
@@ -78,7 +78,7 @@ test('a body that a policy needed whole is recorded as it came and as it went', 
   assert.ok(record!.t['req_chain']! >= 0)
 })
 
-test('of bodies that stream past, the beginning is kept and the whole is counted', async (t) => {
+test('the start of streamed bodies is kept, and the whole is counted', async (t) => {
   const origin = await httpOrigin(t, (req, res) => {
     req.on('end', () => {
       res.setHeader('content-type', 'text/plain')
@@ -155,7 +155,7 @@ test('bodies are kept only of exchanges that ended in one of the ways asked for'
   assert.deepEqual(blocked!.error, { code: 'GW_IP_DENIED', policy: 'p', phase: 'req_chain', msg: 'not here' })
 })
 
-test('known limit: a call that is refused by its head is reported without its body, which nobody has read', async (t) => {
+test('known limit: a call refused by its head is recorded without its body, which was not read', async (t) => {
   const catalog = fakeCatalog({ onRequest: () => refusal('GW_IP_DENIED', 'not here') })
   const gateway = await startLogged(
     t,
@@ -205,7 +205,7 @@ test('a route and a method of it may record more, less or nothing', async (t) =>
   assert.deepEqual(rest, [])
 })
 
-test('a client that goes away while it sends leaves what it had sent', async (t) => {
+test('a client that disconnects while it sends leaves what it had sent', async (t) => {
   let begun = 0
   const origin = await rawOrigin(t, (socket) => socket.on('data', () => begun++))
   const keepBodyOn = { results: ['aborted' as const], slowMs: null, status: null, share: null }
@@ -226,7 +226,7 @@ test('a client that goes away while it sends leaves what it had sent', async (t)
   assert.deepEqual(record!['log'], { reason: 'aborted' })
 })
 
-test('a request that is refused before it has a route has its head and its answer in the record', async (t) => {
+test('a request that is refused before it has a route has its head and its response in the record', async (t) => {
   const gateway = await startLogged(t, {}, { capture: EVERYTHING })
   const client = await connectRaw(t, gateway.port)
   client.send('POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: x1\r\nX-One: 1\r\n\r\n')
@@ -255,7 +255,7 @@ test('requests without a route are recorded, unless the document says otherwise'
   }
 })
 
-test('without memory for captures bodies pass and are counted, and what was held is given back at the end', async (t) => {
+test('without memory for captures bodies pass and are counted, and held memory is released at the end', async (t) => {
   const origin = await echoOrigin(t)
   const overrides = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all' }] }
   const gateway = await startLogged(t, overrides, { capture: EVERYTHING })

@@ -13,7 +13,7 @@ interface LoggedStream {
   readonly closed_by: string
 }
 
-/** What the path asks for follows the first event. */
+/** The rest of the path selects what follows the first event. */
 const ENDINGS: Readonly<Record<string, (res: http.ServerResponse) => void>> = {
   '/whole': (res) => res.end('event: add\r\ndata: 2\r\n\r\n'),
   '/cut': (res) => res.destroy(),
@@ -36,7 +36,7 @@ async function startStreams(t: Parameters<typeof startLogged>[0], idleMs = TIMEO
   return startLogged(t, { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', timeouts }] })
 }
 
-test('the record of a stream of events shows how many there were, and who ended it', async (t) => {
+test('the record of an event stream shows the number of events, and who ended it', async (t) => {
   const gateway = await startStreams(t)
   await (await fetch(`${gateway.url}/whole`)).text()
   await assert.rejects(async () => (await fetch(`${gateway.url}/cut`)).text())
@@ -66,7 +66,7 @@ test('the record of a stream of events shows how many there were, and who ended 
   assert.deepEqual([reported['/coded']!.events, reported['/coded']!.closed_by], [undefined, 'upstream'])
 })
 
-test('a stream of events that stands still for too long is ended by the gateway, and reported so', async (t) => {
+test('an event stream that makes no progress for too long is ended by the gateway, and reported so', async (t) => {
   const gateway = await startStreams(t, 50)
   await assert.rejects(async () => (await fetch(`${gateway.url}/endless`)).text())
   const [record] = await gateway.records()

@@ -18,12 +18,12 @@ interface Seen {
   errors: string[]
 }
 
-/** What filters and the record of the exchange have seen. */
+/** Calls that the filters and the record have seen. */
 function nothingSeen(): Seen {
   return { begins: 0, lengths: [], ends: 0, closes: 0, bytes: [], errors: [] }
 }
 
-/** A filter that passes everything on, but for what a test wants different. */
+/** A filter that passes everything on, except for what a test overrides. */
 function filterOf(seen: Seen, different: Partial<BodyFilter> = {}): BodyFilter {
   return {
     name: 'p',
@@ -42,7 +42,7 @@ function filterOf(seen: Seen, different: Partial<BodyFilter> = {}): BodyFilter {
   }
 }
 
-/** Writes every byte twice, and says so in a field; a last line follows. */
+/** Writes every byte twice, announces it in a field, and appends a last line. */
 function doubling(seen: Seen): BodyFilter {
   return filterOf(seen, {
     begin(x, length) {
@@ -62,7 +62,7 @@ function twice(text: Buffer, byte: number): Buffer {
   return Buffer.concat([text, Buffer.of(byte, byte)])
 }
 
-/** The same, later. */
+/** The same, asynchronously. */
 function late(filter: BodyFilter): BodyFilter {
   const lately = async (make: () => Filtered): Promise<Uint8Array | null> => {
     await turn()
@@ -78,7 +78,7 @@ function late(filter: BodyFilter): BodyFilter {
   }
 }
 
-/** Of a body in two pieces the second comes when the first has reached the filter. */
+/** The second half of the body is sent once the first has reached the filter. */
 function inPieces(seen: Seen): http.RequestListener {
   return (req, res) => {
     if (req.url === '/none') res.writeHead(204).end()
@@ -127,7 +127,7 @@ for (const engine of ['uws', 'node'] as const) {
     ['at once', (filter: BodyFilter) => filter],
     ['late', late],
   ] as const) {
-    test(`${engine}: a filter that answers ${pace} changes a body, however that is delivered`, async (t) => {
+    test(`${engine}: a filter that answers ${pace} changes a body, however it is delivered`, async (t) => {
       const seen = nothingSeen()
       const step = adding(() => paced(doubling(seen)))
       const overrides = { listener: { engine } }
@@ -150,7 +150,7 @@ for (const engine of ['uws', 'node'] as const) {
       assert.equal(seen.ends, 4)
     })
 
-    test(`${engine}: a filter that answers ${pace} changes what was collected, and the gateway's own replies`, async (t) => {
+    test(`${engine}: a filter that answers ${pace} changes collected bodies and the gateway's own replies`, async (t) => {
       const seen = nothingSeen()
       const step: Omit<Step, 'name'> = {
         ...adding(() => paced(doubling(seen))),
@@ -175,7 +175,7 @@ for (const engine of ['uws', 'node'] as const) {
     })
   }
 
-  test(`${engine}: without a body only the fields are changed, and no length is promised that may not hold`, async (t) => {
+  test(`${engine}: without a body only the fields are changed, and no length is announced that may be wrong`, async (t) => {
     const seen = nothingSeen()
     const { url } = await serve({
       t,
@@ -195,7 +195,7 @@ for (const engine of ['uws', 'node'] as const) {
     assert.deepEqual([seen.ends, seen.closes], [0, 3])
   })
 
-  test(`${engine}: a filter that only looks leaves Content-Length as it is; one that declines is closed at once`, async (t) => {
+  test(`${engine}: a filter that only observes keeps Content-Length; one that declines is closed at once`, async (t) => {
     const seen = nothingSeen()
     const texts: string[] = []
     const write = (piece: Uint8Array): Uint8Array => {
@@ -218,7 +218,7 @@ for (const engine of ['uws', 'node'] as const) {
     assert.deepEqual([seen.closes, seen.bytes], [6, [3, 3, 0]])
   })
 
-  test(`${engine}: filters work in order, each with what the one before has passed on`, async (t) => {
+  test(`${engine}: filters run in order, each on the output of the previous one`, async (t) => {
     const seen = nothingSeen()
     const dashing = (): BodyFilter =>
       filterOf(seen, { write: (piece) => Buffer.from(`-${Buffer.from(piece)}`), end: () => Buffer.from('!') })
@@ -227,7 +227,7 @@ for (const engine of ['uws', 'node'] as const) {
     assert.equal(await (await fetch(`${url}/whole`)).text(), '---aabbcc-!!-.!')
   })
 
-  test(`${engine}: a filter that fails is 500 as long as nothing has gone out, and then a cut`, async (t) => {
+  test(`${engine}: a failing filter leads to 500 before the response has started, and then to a cut`, async (t) => {
     const seen = nothingSeen()
     const boom = (): never => {
       throw new Error('boom')
@@ -246,7 +246,7 @@ for (const engine of ['uws', 'node'] as const) {
     ]
     for (const [i, [path, different, isAnswered]] of cases.entries()) {
       let isFirst = true
-      // The error that takes its place goes through response hooks as well.
+      // The error in its place passes the response hooks as well.
       fault = {
         ...different,
         close: () => {
@@ -265,7 +265,7 @@ for (const engine of ['uws', 'node'] as const) {
     assert.equal(events.filter(({ event }) => event === 'policy_failed').length, cases.length)
   })
 
-  test(`${engine}: while a filter waits the target does too, and the filter hears nothing until it has answered`, async (t) => {
+  test(`${engine}: while a filter waits, so does the target, and the filter is not called until it has answered`, async (t) => {
     const seen = nothingSeen()
     const total = 24 * 1024 * 1024
     let isOpen = false
@@ -316,7 +316,7 @@ for (const engine of ['uws', 'node'] as const) {
     assert.deepEqual(seen.bytes, [total])
   })
 
-  test(`${engine}: a client that goes away closes the filter, once, also while that waits`, async (t) => {
+  test(`${engine}: a client that disconnects closes the filter, once, even while it waits`, async (t) => {
     const seen = nothingSeen()
     let isAsked = false
     const write = (): Filtered => {
@@ -355,7 +355,7 @@ for (const engine of ['uws', 'node'] as const) {
   })
 }
 
-test('HTTP/2: a filter changes a body and keeps the trailers behind it', async (t) => {
+test('HTTP/2: a filter changes a body and keeps the trailers', async (t) => {
   const seen = nothingSeen()
   const origin = await rawOrigin(t, (socket) => {
     socket.once('data', () =>
@@ -381,7 +381,7 @@ test('HTTP/2: a filter changes a body and keeps the trailers behind it', async (
   }
 })
 
-test('a refusal behind the hook that added a filter closes that one; the refusal has its own', async (t) => {
+test('a refusal after the hook that added a filter closes that filter; the refusal has its own', async (t) => {
   const seen = nothingSeen()
   let asked = 0
   const step: Omit<Step, 'name'> = {

@@ -19,7 +19,7 @@ import { startLogged } from '../../testing/traffic-records.js'
 
 const POLICIES = [{ id: 'slow', use: 'slow', with: {}, when: null, onError: 'fail' as const }]
 
-/** A decision that is made when the test says so. */
+/** A policy decision made by the test. */
 class Decision {
   isAsked = false
   make: () => void = () => {}
@@ -44,7 +44,7 @@ function catalogOf(step: Omit<Step, 'name'>): Catalog {
   return new Map([['slow', slow]])
 }
 
-test('a response to HEAD that ended while a policy looked at its head still reaches the client', async (t) => {
+test('a response to HEAD that ended while a policy processed its head still reaches the client', async (t) => {
   const origin = await httpOrigin(t, (_, res) => res.writeHead(200, { 'content-length': '5' }).end())
   const decision = new Decision()
   const catalog = catalogOf({ onResponse: () => decision.ask() })
@@ -60,7 +60,7 @@ test('a response to HEAD that ended while a policy looked at its head still reac
   assert.match(text, /content-length: 5/i)
 })
 
-test('a refusal whose policies wait is not begun by the head of the response that it replaces', async (t) => {
+test('a refusal whose policies wait is not started by the head of the response that it replaces', async (t) => {
   const broken = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n'
   const origin = await scriptedOrigin(t, ({ socket }) => void socket.write(broken))
   let calls = 0
@@ -83,7 +83,7 @@ test('a refusal whose policies wait is not begun by the head of the response tha
   assert.doesNotMatch(text, /x-seen: 1|transfer-encoding/i)
 })
 
-test('an upload that is too slow for the total bound is reported so, and not that it paused', async (t) => {
+test('an upload that exceeds the total timeout is reported as such, and not as paused', async (t) => {
   const origin = await httpOrigin(t, (req, res) => req.resume().on('end', () => res.end()))
   const timeouts = { ...TIMEOUTS, totalMs: 300 }
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url], timeouts }] })
@@ -93,7 +93,7 @@ test('an upload that is too slow for the total bound is reported so, and not tha
   assert.match(text, /before timeouts\.total expired/)
 })
 
-test('a policy that decides after its request was refused changes nothing any more', async (t) => {
+test('a policy that decides after its request was refused has no effect', async (t) => {
   let seen = 0
   const origin = await httpOrigin(t, (_, res) => {
     seen++
@@ -136,7 +136,7 @@ test('a policy that decides after its request was refused changes nothing any mo
   await until(() => gateway.plane.inFlight === 0)
 })
 
-test('time that a policy took is not counted against the client whose body comes then', async (t) => {
+test('time taken by a policy does not count against a client whose body arrives then', async (t) => {
   const origin = await httpOrigin(t, (req, res) => req.resume().on('end', () => res.end()))
   const catalog = catalogOf({
     onRequest: () => {
@@ -154,7 +154,7 @@ test('time that a policy took is not counted against the client whose body comes
   const head = 'POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
   const client = await connectRaw(t, gateway.port)
   client.send(head)
-  // Behind the policy, and well before the body is due.
+  // After the policy, and well before the body is due.
   await new Promise((resolve) => setTimeout(resolve, 800))
   client.send('2\r\nok\r\n0\r\n\r\n')
   await until(() => client.isClosed)
@@ -197,11 +197,11 @@ test('a substitute counts as a success, and only the steps before it see it', as
   assert.equal(record!.result, 'success')
 })
 
-/** Not there at once: the connection of the answer that nobody wants is given up. */
+/** Too long to arrive at once, so the connection of the rejected response is closed. */
 const REFUSAL = 'refused'.repeat(100_000)
 
 for (const transport of ['undici', 'wire'] as const) {
-  test(`${transport}: a policy with other credentials has a request that was refused sent once more, and only once`, async (t) => {
+  test(`${transport}: a policy with other credentials gets a rejected request sent once more, and only once`, async (t) => {
     const seen: string[] = []
     const origin = await httpOrigin(t, (req, res) => {
       seen.push(String(req.headers['x-try']))

@@ -15,7 +15,7 @@ function route(id: string, api: RoutePlan['api']): Partial<RoutePlan> & { readon
   return { id, api, match, timeouts: null, action: { kind: 'respond', status: 200, headers: [], body: 'ok' } }
 }
 
-test('a record shows the environment, the API of its route, and where its client is', async (t) => {
+test("a record has the environment, the API of its route, and the client's location", async (t) => {
   const gateway = await startLogged(
     t,
     {
@@ -54,7 +54,7 @@ test('a record shows the environment, the API of its route, and where its client
   ])
 })
 
-test('a call that outlasts a deploy shows the configuration that has served it', async (t) => {
+test('a call that outlasts a deploy has the configuration that served it', async (t) => {
   const waiting: ServerResponse[] = []
   const origin = await httpOrigin(t, (_, response) => waiting.push(response))
   const overridesOf = (id: string): PlanOverrides => ({

@@ -13,13 +13,16 @@ interface Logged {
   readonly note?: string
 }
 
-/** Policies by what they do: `pass`, `late` (passes after 20 ms, in both directions), `stop`, `throw`, `late-throw`, `never` and `never-back` (do not answer). */
+/**
+ * Policies by behavior: `pass`, `late` (passes after 20 ms, in both directions), `stop`, `throw`, `late-throw`, `never`
+ * and `never-back` (no answer).
+ */
 const CATALOG = new Map(
   Object.entries({
     pass: { onRequest: () => null, onResponse: () => null },
     late: { onRequest: () => sleep(20, null), onResponse: () => sleep(20, null) },
     never: { onRequest: () => new Promise<null>(() => {}) },
-    // Refuses an attempt when nobody waits for it any more, but for the hook below.
+    // Refuses an attempt too late to have an effect.
     'late-stop': { onAttempt: () => sleep(400, refusal('GW_IP_DENIED', 'too late')) },
     'slow-back': { onRequest: () => null, onResponse: () => sleep(400, null) },
     'never-back': { onRequest: () => null, onResponse: () => new Promise<null>(() => {}) },
@@ -51,7 +54,7 @@ function policiesOf(record: WrittenRecord | undefined): readonly Logged[] | unde
   return record!['policies'] as readonly Logged[] | undefined
 }
 
-test('a full record shows what each policy took and came to, over all of its phases', async (t) => {
+test('a full record shows the duration and result of each policy, over all of its phases', async (t) => {
   const policies = [use('pass'), use('pass', { when: 'req.method == "PUT"' }), use('late'), use('stop')]
   policies[1] = { ...policies[1]!, id: 'my-skipped' }
   policies[3] = { ...policies[3]!, when: 'req.path == "/stopped"' }
@@ -91,7 +94,7 @@ test('a policy that throws is reported, whether or not the request goes on', asy
   assert.deepEqual(reported, [['error'], ['error'], ['error', 'pass']])
 })
 
-test('a policy that does not answer is reported with the time that it was given', async (t) => {
+test('a policy that does not answer is reported with its timeout', async (t) => {
   const origin = await httpOrigin(t, (_, res) => res.end('ok'))
   const timeouts = { ...TIMEOUTS, totalMs: 300 }
   const overrides = {
@@ -110,7 +113,7 @@ test('a policy that does not answer is reported with the time that it was given'
   assert.ok(reported[1]!.ms > 0 && reported[1]!.ms <= total!, JSON.stringify([reported, total]))
 })
 
-test('what a policy comes to behind its time is not reported', async (t) => {
+test('the result of a policy after its timeout is not reported', async (t) => {
   const origin = await httpOrigin(t, (_, res) => res.end('ok'))
   const timeouts = { ...TIMEOUTS, totalMs: 200 }
   const overrides = {
@@ -141,7 +144,7 @@ test('a policy that a client did not wait for is reported', async (t) => {
   )
 })
 
-test('of 40 policies 32 are reported, and of those of a call that went well only in full records', async (t) => {
+test('of 40 policies 32 are reported, and for a successful call only in full records', async (t) => {
   const policies = Array.from({ length: 40 }, (_, i) => ({ ...use('pass'), id: `p${i}` }))
   for (const fields of ['minimal', 'standard', 'full'] as const) {
     const overrides = { routes: [{ id: 'r', action: OK, policies }] }
@@ -167,7 +170,7 @@ test('a standard record shows the policies of a call that was stopped, failed or
       [id, out, note].filter((word) => word !== undefined).join(' '),
     ),
   )
-  // The machine may have made this one slow as well.
+  // This one may have been slow because of the machine, too.
   if (records[0]!.t['total']! < 15) assert.equal(fine, undefined)
   assert.deepEqual(reported, [
     ['my-pass pass', 'my-late pass', 'my-late-throw error Error', 'my-stop skip', 'my-throw skip'],
@@ -176,7 +179,7 @@ test('a standard record shows the policies of a call that was stopped, failed or
   ])
 })
 
-test('a call that took long shows how the connections to its upstream were', async (t) => {
+test('a slow call shows the state of the connections to its upstream', async (t) => {
   const origin = await httpOrigin(t, (req, res) =>
     setTimeout(() => res.end('ok'), req.url === '/slow' ? 60 : 0),
   )
@@ -184,7 +187,7 @@ test('a call that took long shows how the connections to its upstream were', asy
   for (const path of ['/slow', '/fast']) assert.equal((await fetch(gateway.url + path)).status, 200)
   const [slow, fast] = await gateway.records()
   assert.deepEqual(Object.keys(slow!['pool'] as object), ['busy', 'free', 'pending'])
-  // The machine may have made the other one slow as well.
+  // The other one may have been slow because of the machine, too.
   if (fast!.t['total']! < 50) assert.equal(fast!['pool'], undefined)
 })
 
@@ -210,7 +213,7 @@ test('the attempts before the last one are reported with their targets and reaso
   assert.equal(ups.filter((up) => 'tries' in up).length, 1)
 })
 
-test('a call that fails at its upstream shows how the connections were, and others do not', async (t) => {
+test('a call that fails at its upstream shows the state of the connections, and others do not', async (t) => {
   let isHeld = true
   const origin = await rawOrigin(t, (socket) => {
     const answer = (): void => {

@@ -46,14 +46,14 @@ test('a SOAP 1.2 request gets a SOAP 1.2 fault', () => {
   }
 })
 
-test('the fault says whether sending the request again can help', () => {
+test('the fault says if sending the request again can help', () => {
   const of = (status: number) =>
     renderProblem(exchange('content-type', 'text/xml', 'soapaction', ''), status, PROBLEM).text
   assert.match(of(499), /soap:Client/)
   assert.match(of(500), /soap:Server/)
 })
 
-test('XML that is not SOAP, and types that only begin alike, get JSON', () => {
+test('XML that is not SOAP, and similar types, get JSON', () => {
   const requests = [
     ['content-type', 'text/xml'],
     ['soapaction', 'a'],

@@ -18,7 +18,7 @@ const TARGETS: readonly (readonly [string, string])[] = [
   ['//a/b', '/a/b'],
 ]
 
-/** The target that the upstream is asked for; null when the gateway answers. */
+/** The target requested from the upstream, or null if the gateway answers. */
 async function forwarded(gateway: TestGateway, target: string): Promise<string | null> {
   const request = `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
   const { text } = await sendRaw(gateway.port, [request], { until: (got) => got.endsWith('}') })

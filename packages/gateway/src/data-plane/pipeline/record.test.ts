@@ -28,11 +28,11 @@ function assertAddsUp({ t }: WrittenRecord): void {
   const { total, ...parts } = t
   const sum = Object.values(parts).reduce((all, part) => all + part, 0)
   const rounding = 0.0006 * (Object.keys(parts).length + 1)
-  // Parts too short to be written at all are within it, there are eight.
+  // Up to eight parts are too short to be written.
   assert.ok(Math.abs(sum - total!) <= rounding + 8 * 0.0005, JSON.stringify(t))
 }
 
-test('the times of the phases add up to the total, and each shows what was waited for', async (t) => {
+test('the phase times add up to the total, and each shows what was waited for', async (t) => {
   const origin = await httpOrigin(t, (req, res) => {
     req.resume().on('end', () => {
       setTimeout(() => {
@@ -81,7 +81,7 @@ test('the time of a client that reads slowly is reported as such', async (t) => 
   client.pause()
   client.send('GET /a HTTP/1.1\r\nHost: a\r\n\r\n')
   await until(() => written > 0)
-  // Every buffer on the way is full once the origin gets rid of nothing any more.
+  // Every buffer on the way is full once the origin can send nothing more.
   for (let before = -1; before !== written; await sleep(500)) before = written
   client.resume()
   await until(() => client.receivedBytes > 30_000_000)
@@ -124,7 +124,7 @@ test('a record shows the trace, the pattern of the route, the sizes of the heads
   assert.equal((second!['up'] as { reused?: boolean }).reused, true)
 })
 
-test('a connection that died is reported as a retry, on a connection that is new', async (t) => {
+test('a connection that died is reported as a retry on a new connection', async (t) => {
   const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
   const origin = await rawOrigin(t, (socket, nth) => {
     let requests = 0
@@ -144,7 +144,7 @@ test('a connection that died is reported as a retry, on a connection that is new
   assertAddsUp(second!)
 })
 
-test('a failure shows where the exchange was, and what the client got', async (t) => {
+test("a failure shows the phase of the exchange, and the client's response", async (t) => {
   const origin = await rawOrigin(t, (socket) => {
     socket.on('data', (chunk) => {
       if (chunk.toString().startsWith('GET /cut'))
@@ -184,7 +184,7 @@ test('a failure shows where the exchange was, and what the client got', async (t
   for (const record of [connecting!, waiting!, reading!]) assertAddsUp(record)
 })
 
-test('the forwarding chain is reported as it came, believed or not, apart from the client', async (t) => {
+test('the forwarding chain is reported as received, trusted or not, apart from the client', async (t) => {
   const origin = await httpOrigin(t, (_, res) => res.end('ok'))
   for (const trustedProxies of [[], ['127.0.0.0/8']]) {
     const overrides = { upstreams: [{ urls: [origin.url] }], listener: { trustedProxies } }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sendRaw, statusesOf } from '../../testing/raw-client.js'
 import { startLogged } from '../../testing/traffic-records.js'
 
-// What a listener refuses before there is a route is reported like every other request.
+// Requests that a listener refuses before routing are reported like any other.
 
 const HOST = 'Host: a.example\r\n'
 const REFUSED: readonly { readonly name: string; readonly bytes: string; readonly code: string }[] = [
@@ -82,14 +82,14 @@ interface Logged {
   readonly error: { readonly code: string }
 }
 
-test('each request that the listener refuses leaves one record, which says what is known of it', async (t) => {
+test('each request that the listener refuses leaves one record with all that is known', async (t) => {
   const limits = { urlBytes: 1024, headerBytes: 2048, headers: 10, bodyBytes: 1000 }
   const listener = { limits, trustedProxies: ['127.0.0.1/32'] }
   const gateway = await startLogged(t, { listener, routes: [{ id: 'all', action: ANSWER }] })
   const answers: { readonly status: number; readonly id: string }[] = []
   for (const { name, bytes } of REFUSED) {
     const { text } = await sendRaw(gateway.port, [Buffer.from(bytes, 'latin1')])
-    // The engine answers a bad Content-Length by itself (docs/reference/limits.md).
+    // The engine itself answers a bad Content-Length (docs/reference/limits.md).
     if (name !== 'with a bad length') assert.match(text, /application\/problem\+json/, name)
     answers.push({ status: statusesOf(text)[0]!, id: /x-request-id: (\S+)/.exec(text)?.[1] ?? '' })
   }
@@ -115,7 +115,7 @@ test('each request that the listener refuses leaves one record, which says what 
 
 const ANSWER = { kind: 'respond' as const, status: 200, headers: [], body: '' }
 
-test('the bytes of a head are those that came, with a query, with an empty one and without', async (t) => {
+test('the size of a head is exact, with a query, with an empty one and without', async (t) => {
   const gateway = await startLogged(t, { routes: [{ id: 'all', action: ANSWER }] })
   const heads = ['/a', '/a?', '/a?b=1'].map(
     (target) => `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,

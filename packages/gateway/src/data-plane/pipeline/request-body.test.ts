@@ -15,7 +15,7 @@ function conform(transport: TransportName): void {
   /** More than the gateway and the socket buffers behind it hold. */
   const LARGE_BYTES = 9_000_000
 
-  test('a target that does not read the body is blamed for the silence, not the client', async (t) => {
+  test('a target that does not read the body is blamed for the delay, not the client', async (t) => {
     const origin = await rawOrigin(t, (socket) => socket.pause())
     const gateway = await startGateway(t, {
       upstreams: [{ urls: [origin.url], timeouts: { ...TIMEOUTS, idleMs: 1500 } }],
@@ -30,7 +30,7 @@ function conform(transport: TransportName): void {
     await until(() => gateway.plane.inFlight === 0)
   })
 
-  test('bodies that are text on the way, and those that are just too long for it, arrive byte for byte', async (t) => {
+  test('bodies handled as strings, and those just too long for that, arrive byte for byte', async (t) => {
     const bodies: Buffer[] = []
     const origin = await httpOrigin(t, (req, res) => {
       const chunks: Buffer[] = []
@@ -51,7 +51,7 @@ function conform(transport: TransportName): void {
     assert.deepEqual(bodies, sent)
   })
 
-  test('known limit: a client that half-closes while its upload is held back is noticed by time-out', async (t) => {
+  test('known limit: a client that half-closes while its upload is held back is noticed by a timeout', async (t) => {
     const origin = await rawOrigin(t, (socket) => socket.pause())
     const gateway = await startGateway(t, {
       upstreams: [{ urls: [origin.url], timeouts: { ...TIMEOUTS, idleMs: 1000 } }],

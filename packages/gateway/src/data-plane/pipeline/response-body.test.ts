@@ -20,7 +20,7 @@ async function serve(t: TestContext, step: Omit<Step, 'name'>, handler: http.Req
   return startGateway(t, { upstreams: [{ urls: [origin.url] }], routes }, { catalog: fakeCatalog(step) })
 }
 
-test('a response goes to the client as the policy has made it, with its own length', async (t) => {
+test('a response reaches the client as the policy has made it, with its new length', async (t) => {
   const { url } = await serve(t, CAPITALS, (_, res) => {
     res.writeHead(200, { 'content-type': 'text/plain' })
     res.write('first ')
@@ -44,7 +44,7 @@ test('the upstream is asked for a whole response without content coding', async 
   assert.equal(seen[0]?.accept, 'text/plain')
 })
 
-test('an empty body is shown to the policy too; HEAD and 204 have none, and no length that a GET may not have', async (t) => {
+test('an empty body is passed to the policy too; HEAD and 204 have none, and no length that a GET may not have', async (t) => {
   const bodies: number[] = []
   const step = {
     onResponseBody(_: unknown, body: Uint8Array): Outcome {
@@ -65,7 +65,7 @@ test('an empty body is shown to the policy too; HEAD and 204 have none, and no l
   assert.deepEqual(bodies, [0])
 })
 
-test('a response that stops coming while it is gathered is given up after the idle time', async (t) => {
+test('a response that stops arriving while it is collected is abandoned after the idle timeout', async (t) => {
   const origin = await rawOrigin(t, (socket) =>
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'),
   )
@@ -78,7 +78,7 @@ test('a response that stops coming while it is gathered is given up after the id
   assert.equal(answer.headers.get('x-gw-error'), 'GW_UPSTREAM_TIMEOUT')
 })
 
-test('a policy that waits is waited for, and may refuse what the upstream says', async (t) => {
+test('a policy may delay the response, and may refuse it', async (t) => {
   const step = {
     async onResponseBody(_: unknown, body: Uint8Array): Promise<Outcome> {
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -93,7 +93,7 @@ test('a policy that waits is waited for, and may refuse what the upstream says',
   assert.doesNotMatch(await refused.text(), /abcd/)
 })
 
-test('a body that the policy cannot read is the fault of who sent it', async (t) => {
+test('a body that the policy cannot read is blamed on its sender', async (t) => {
   const step: Omit<Step, 'name'> = {
     onRequestBody() {
       throw new UnreadableBody('GW_BODY_UNPARSABLE', 'the body is no XML')
@@ -125,7 +125,7 @@ test('a response beyond what may be collected is refused, however it is framed',
   assert.equal((await (await fetch(`${url}/fits`)).text()).length, 1000)
 })
 
-test('an upstream that breaks off within the body is answered for with 502, because nothing has gone out', async (t) => {
+test('an upstream that breaks off within the body leads to 502, because nothing was sent', async (t) => {
   const origin = await rawOrigin(t, (socket) => {
     socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'))
   })
@@ -135,7 +135,7 @@ test('an upstream that breaks off within the body is answered for with 502, beca
   assert.equal((await fetch(url)).status, 502)
 })
 
-test('what a route answers by itself goes through the same policy; refusals do not', async (t) => {
+test("the route's own response passes the same policy; refusals do not", async (t) => {
   const action = { kind: 'respond' as const, status: 200, headers: [], body: 'hello' }
   const routes = [{ id: 'all', policies: FAKE_POLICIES, action, timeouts: null }]
   const { url } = await startGateway(t, { routes }, { catalog: fakeCatalog(CAPITALS) })

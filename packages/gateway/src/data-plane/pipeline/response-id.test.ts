@@ -6,7 +6,7 @@ import { startGateway } from '../../testing/gateway.js'
 import { httpOrigin } from '../../testing/origin.js'
 import { sendRaw } from '../../testing/raw-client.js'
 
-/** The hooks of a response that a route may have, none at all included. */
+/** The response hooks that a route may have, including none. */
 const HOOKS: readonly Omit<Step, 'name'>[] = [
   {},
   { onRequest: () => null },
@@ -15,7 +15,7 @@ const HOOKS: readonly Omit<Step, 'name'>[] = [
   { onResponse: () => null, onResponseBody: () => null },
 ]
 
-/** What the target answers with, by the path, and an id of its own. */
+/** The target's response by path, with an id of its own. */
 async function serve(t: TestContext, step: Omit<Step, 'name'>): Promise<number> {
   const origin = await httpOrigin(t, (req, res) => {
     const status = Number(req.url!.slice(1))

@@ -9,7 +9,7 @@ import { connectRaw } from '../../testing/raw-connection.js'
 import { type LoggedGateway, startLogged } from '../../testing/traffic-records.js'
 import { OVER, TRANSPORTS, type TransportName, testOver } from '../../testing/transports.js'
 
-// What is asked for again because of `retry.on`, and what the record says of it.
+// Retries because of `retry.on`, and their record.
 
 const RETRY = { attempts: 2, budget: 1, on: [502, 503, 504], backoffMs: 0, maxBackoffMs: 1000 }
 
@@ -24,7 +24,7 @@ interface Bench {
   readonly gateway: LoggedGateway
   readonly seen: readonly Seen[]
   readonly connections: () => number
-  /** What the records say of each failed attempt, in order. */
+  /** The failed attempts in the records, in order. */
   readonly tries: () => Promise<string[]>
 }
 
@@ -33,7 +33,7 @@ for (const transport of TRANSPORTS) conform(transport)
 function conform(transport: TransportName): void {
   const test = testOver(transport)
 
-  /** A gateway over one target, which answers with these statuses, and 200 after them. */
+  /** A gateway with one target, which responds with these statuses, then with 200. */
   async function bench(
     t: TestContext,
     statuses: readonly number[],
@@ -56,7 +56,7 @@ function conform(transport: TransportName): void {
     return { gateway, seen, connections: origin.connections, tries }
   }
 
-  test('an answer of a listed status is asked for again, over the connection that brought it', async (t) => {
+  test('a response with a listed status is retried, over the same connection', async (t) => {
     t.mock.method(Math, 'random', () => 0.99)
     const { gateway, seen, connections, tries } = await bench(t, [503, 502], { retry: { backoffMs: 200 } })
     const response = await fetch(gateway.url)
@@ -71,7 +71,7 @@ function conform(transport: TransportName): void {
     assert.deepEqual([first!['status'], first!['reason']], [503, 'the target answered 503'])
   })
 
-  test('another status is passed on, and the last answer when the attempts are used', async (t) => {
+  test('another status is passed on, and so is the last response when the attempts are used up', async (t) => {
     const other = await bench(t, [500, 500])
     assert.equal((await fetch(other.gateway.url)).status, 500)
     assert.deepEqual([other.seen.length, await other.tries()], [1, []])
@@ -80,7 +80,7 @@ function conform(transport: TransportName): void {
     assert.deepEqual(await used.tries(), ['repeated', 'repeated', 'attempts-used'])
   })
 
-  test('a method that may act twice is repeated only with an Idempotency-Key, with the same body', async (t) => {
+  test('a non-idempotent method is retried only with an Idempotency-Key, with the same body', async (t) => {
     const { gateway, seen, tries } = await bench(t, [503, 503])
     const post = (headers: Record<string, string>) =>
       fetch(gateway.url, { method: 'POST', body: 'order 7', headers })
@@ -93,14 +93,14 @@ function conform(transport: TransportName): void {
     assert.deepEqual(await tries(), ['not-idempotent', 'repeated'])
   })
 
-  test('a body that was streamed is gone', async (t) => {
+  test('a streamed body cannot be sent again', async (t) => {
     const { gateway, tries } = await bench(t, [503])
     const body = Buffer.alloc(1_000_000)
     assert.equal((await fetch(gateway.url, { method: 'PUT', body })).status, 503)
     assert.deepEqual(await tries(), ['body-sent'])
   })
 
-  test('Retry-After is waited for within the bound, else it is passed on', async (t) => {
+  test('Retry-After is waited for within the limit, otherwise it is passed on', async (t) => {
     const soon = await bench(t, [503], { headers: { 'retry-after': '1' } })
     const sinceMono = performance.now()
     assert.equal((await fetch(soon.gateway.url)).status, 200)
@@ -111,7 +111,7 @@ function conform(transport: TransportName): void {
     assert.deepEqual([await soon.tries(), await late.tries()], [['repeated'], ['retry-after']])
   })
 
-  test('without a budget nothing is repeated, nor beyond the time of the exchange', async (t) => {
+  test('nothing is retried without a budget, or beyond the time of the exchange', async (t) => {
     const poor = await bench(t, [503], { retry: { budget: 0 } })
     assert.equal((await fetch(poor.gateway.url)).status, 503)
     assert.deepEqual(await poor.tries(), ['budget-spent'])
@@ -123,7 +123,7 @@ function conform(transport: TransportName): void {
     assert.deepEqual(await slow.tries(), ['out-of-time'])
   })
 
-  test('what the gateway would answer itself is repeated too: a reset on a new connection', async (t) => {
+  test("the gateway's own errors are retried too: a reset on a new connection", async (t) => {
     const origin = await rawOrigin(t, (socket, nth) => {
       socket.on('data', () => {
         if (nth < 2) socket.resetAndDestroy()
@@ -141,7 +141,7 @@ function conform(transport: TransportName): void {
     )
   })
 
-  test('a kept connection that dies under a request sends the next ones over new connections', async (t) => {
+  test('after a reused connection died under a request, the next ones use new connections', async (t) => {
     const kept = 4
     const held: net.Socket[] = []
     const origin = await rawOrigin(t, (socket, nth) => {
@@ -165,7 +165,7 @@ function conform(transport: TransportName): void {
     assert.deepEqual(later, [502, 200, 200])
   })
 
-  test('a target that cannot be reached is tried again where there is no other', async (t) => {
+  test('an unreachable target is tried again if there is no other', async (t) => {
     const port = await closedPort()
     const urls = [`http://127.0.0.1:${port}`]
     const gateway = await startLogged(t, { upstreams: [{ urls, retry: RETRY, ...OVER[transport] }] })
@@ -178,7 +178,7 @@ function conform(transport: TransportName): void {
     )
   })
 
-  test('a target that keeps silent is left for another one', async (t) => {
+  test('a silent target is replaced by another one', async (t) => {
     const silent = await rawOrigin(t, () => {})
     const other = await httpOrigin(t, (_, res) => res.end('other'))
     const timeouts = { connectMs: 10_000, headersMs: 100, idleMs: 10_000, totalMs: 60_000 }
@@ -191,7 +191,7 @@ function conform(transport: TransportName): void {
     assert.deepEqual([code, retry], ['GW_UPSTREAM_TIMEOUT', 'repeated'])
   })
 
-  test('a client that goes away while its request waits leaves nothing', async (t) => {
+  test('a client that disconnects while its retry waits leaves nothing behind', async (t) => {
     const { gateway, seen } = await bench(t, [503], { headers: { 'retry-after': '1' } })
     const client = await connectRaw(t, gateway.port)
     client.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -206,7 +206,7 @@ function conform(transport: TransportName): void {
     assert.equal(seen.length, 1)
   })
 
-  test('an answer whose body has no end is given up for the next attempt', async (t) => {
+  test('a response with an endless body is abandoned for the next attempt', async (t) => {
     const asked = { count: 0 }
     const origin = await httpOrigin(t, (_, res) => {
       if (asked.count++ > 0) res.end('whole')

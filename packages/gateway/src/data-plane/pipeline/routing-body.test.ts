@@ -5,7 +5,7 @@ import { startGateway, until } from '../../testing/gateway.js'
 import { httpOrigin } from '../../testing/origin.js'
 import { connectRaw } from '../../testing/raw-connection.js'
 
-/** A language whose path is a number: the word of the body at that place. */
+/** A language whose path is a number: the word of the body at that position. */
 const WORDS: BodyLanguage = {
   isLoaded: true,
   load: async () => {},
@@ -54,7 +54,7 @@ const strict: Policy = {
   }),
 }
 
-/** Changes the body into one that nobody can read, or only into another one. */
+/** Changes the body into an unreadable one, or only into a different one. */
 const swap: Policy = {
   name: 'swap',
   summary: 'Changes.',
@@ -122,7 +122,7 @@ function post(url: string, body: string): Promise<Response> {
   return fetch(url, { method: 'POST', body })
 }
 
-test('the body chooses the route and reaches its upstream whole', async (t) => {
+test('the body selects the route and reaches its upstream complete', async (t) => {
   const { url } = await serve(t, ROUTES)
   assert.equal((await post(url, 'buy IBM')).status, 201)
   const sun = await post(url, 'buy SUN now')
@@ -131,7 +131,7 @@ test('the body chooses the route and reaches its upstream whole', async (t) => {
   assert.equal((await post(url, 'buy nothing')).status, 404)
 })
 
-test('a body that comes in pieces is waited for', async (t) => {
+test('a body that arrives in pieces is waited for', async (t) => {
   const { port } = await serve(t, ROUTES)
   const connection = await connectRaw(t, port)
   connection.send('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbuy \r\n')
@@ -140,7 +140,7 @@ test('a body that comes in pieces is waited for', async (t) => {
   await until(() => connection.text.startsWith('HTTP/1.1 201 '))
 })
 
-test('without a body there is nothing to wait for, and the condition finds nothing', async (t) => {
+test('without a body there is no wait, and the condition matches nothing', async (t) => {
   const { url } = await serve(t, [
     ...ROUTES,
     { id: 'rest', action: { ...ANSWER, status: 202 }, timeouts: null },
@@ -157,7 +157,7 @@ test('a body that cannot be read matches no condition on it', async (t) => {
   assert.deepEqual(events, [])
 })
 
-test('a body that cannot be asked for want of memory is left to no other route', async (t) => {
+test('a body that cannot be queried for lack of memory is not left to another route', async (t) => {
   const { url, plane } = await serve(t, [
     ...ROUTES,
     { id: 'rest', action: { ...ANSWER, status: 202 }, timeouts: null },
@@ -174,25 +174,25 @@ function inPieces(url: string, body: string): Promise<Response> {
 
 const STRICT = { id: 'strict', use: 'strict', with: {}, when: null, onError: 'continue' as const }
 
-test('the limit of a route holds for a body that came before the route was known', async (t) => {
+test('the limit of a route applies to a body received before the route was known', async (t) => {
   const { url } = await serve(t, [
     { id: 'buy', match: when('req.body.xml("0") == "buy"'), policies: [STRICT] },
     { id: 'all', policies: [{ ...STRICT, when: 'req.body.xml("0") == "sell"' }] },
   ])
   assert.equal((await inPieces(url, 'buy I')).status, 200)
   assert.equal((await inPieces(url, 'buy IBM')).status, 413)
-  // Here it is the policy that waits for the body.
+  // Here the policy waits for the body.
   assert.equal((await inPieces(url, 'sell')).status, 200)
   assert.equal((await inPieces(url, 'sell IBM')).status, 413)
 })
 
-test('a body that a policy cannot read is refused, also where the policy may fail', async (t) => {
+test('a body that a policy cannot read is refused, even if the policy may fail', async (t) => {
   const { url } = await serve(t, [{ id: 'all', policies: [STRICT] }])
   assert.equal((await post(url, 'buy')).status, 200)
   assert.equal((await post(url, 'buy!')).status, 400)
 })
 
-test('what a condition said of the body holds for the response, whatever became of the body', async (t) => {
+test('the result of a condition on the body holds for the response, whatever became of the body', async (t) => {
   for (const body of ['sell', 'buy!']) {
     const policies = [
       { id: 'mark', use: 'mark', with: {}, when: 'req.body.json("0") == "buy"', onError: 'fail' as const },
@@ -206,7 +206,7 @@ test('what a condition said of the body holds for the response, whatever became 
   }
 })
 
-test('a request that a better route takes without looking at the body is not held', async (t) => {
+test('a request that a better route serves without the body is not delayed', async (t) => {
   const first = { id: 'first', priority: 1, match: when('req.method == "POST"') }
   const { port } = await serve(t, [
     { ...first, action: { ...ANSWER, status: 203 }, timeouts: null },
@@ -217,7 +217,7 @@ test('a request that a better route takes without looking at the body is not hel
   await until(() => connection.text.startsWith('HTTP/1.1 203 '))
 })
 
-test('a body that is too large or too slow is refused, and its client may go', async (t) => {
+test('a body that is too large or too slow is refused, and its client may disconnect', async (t) => {
   const gateway = await serve(t, ROUTES, 10)
   assert.equal((await post(gateway.url, 'buy something else')).status, 413)
   const endless = await connectRaw(t, gateway.port)
@@ -233,7 +233,7 @@ test('a body that is too large or too slow is refused, and its client may go', a
   await until(() => gateway.plane.inFlight === 0)
 })
 
-test('a policy whose condition asks for the body runs once that is there', async (t) => {
+test('a policy whose condition reads the body runs once the body was received', async (t) => {
   reported.length = 0
   const policies = [
     { id: 'report', use: 'report', with: {}, when: 'req.body.json("0") == "buy"', onError: 'fail' as const },

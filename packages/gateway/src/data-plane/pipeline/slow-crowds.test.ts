@@ -7,13 +7,13 @@ import { statusesOf } from '../../testing/raw-client.js'
 import { connectRaw, type RawConnection } from '../../testing/raw-connection.js'
 import { startOver, type TransportName, testOver } from '../../testing/transports.js'
 
-// As many slow clients as the upstream has connections: what others ask is answered while they are still there.
+// As many slow clients as the upstream has connections: other clients are answered meanwhile.
 
 const CONNECTIONS = 256
 const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'
 const GET_LARGE = 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n'
 const BUFFER_BYTES = 64 * 1024
-/** More than the socket buffers of both sides and the response's own hold. */
+/** More than the socket buffers of both sides and the response buffer hold. */
 const LARGE_BYTES = 12 * 1024 * 1024
 
 for (const transport of ['wire', 'undici'] as const) conform(transport)
@@ -32,7 +32,7 @@ function conform(transport: TransportName): void {
     'a body in chunks of which a byte came': `${POST}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n`,
   }
   for (const [name, beginning] of Object.entries(BEGINNINGS)) {
-    test(`${CONNECTIONS} clients that hold back ${name} take no connection to the upstream`, async (t) => {
+    test(`${CONNECTIONS} clients that hold back ${name} use no connection to the upstream`, async (t) => {
       const origin = await echoOrigin(t)
       const gateway = await startGateway(t, upstreamOf(origin.url))
       await crowd(t, gateway, beginning)
@@ -61,7 +61,7 @@ function conform(transport: TransportName): void {
       ...upstreamOf(origin.url),
       upstreams: [{ ...upstreamOf(origin.url).upstreams![0]!, responseBuffer: 8 * 1024 * 1024 }],
     })
-    // All of them together have 64 MB, and the sockets as much again.
+    // Together they have 64 MB, and the sockets as much again.
     const clients = await crowd(t, gateway, GET_LARGE, { size: 8 })
     await until(() => gateway.plane.inFlight <= 8 && active(gateway) === 0)
     await assertServed(t, gateway)
@@ -129,12 +129,12 @@ test('a client that sends as fast as limits.minBodyRate asks may take longer tha
   assert.ok(performance.now() - startedMono > 1000)
 })
 
-test('a client that takes less than limits.minReadRate is cut', async (t) => {
+test('a client that reads slower than limits.minReadRate is cut', async (t) => {
   const origin = await httpOrigin(t, mixed(4 * LARGE_BYTES))
   const timeouts = { connectMs: 1000, headersMs: 5000, idleMs: 1000, totalMs: 0 }
   const gateway = await startOver('wire')(t, {
     upstreams: [{ urls: [origin.url], timeouts }],
-    // Faster than this machine is.
+    // Faster than this machine.
     listener: { limits: { minReadRate: 1024 ** 4 } },
   })
   const client = await connectRaw(t, gateway.port)
@@ -153,13 +153,13 @@ test('a client that takes less than limits.minReadRate is cut', async (t) => {
   assert.ok(client.receivedBytes < 4 * LARGE_BYTES)
 })
 
-/** `/large` gets so many bytes, everything else two. */
+/** `/large` returns this many bytes, everything else two. */
 function mixed(bytes: number): http.RequestListener {
   const body = Buffer.alloc(bytes, 'd')
   return (req, res) => void res.end(req.url === '/large' ? body : 'ok')
 }
 
-/** So many clients that send this and read nothing. */
+/** Clients that send this and read nothing. */
 async function crowd(
   t: TestContext,
   gateway: TestGateway,
@@ -176,7 +176,7 @@ async function crowd(
   return clients
 }
 
-/** Others are answered, with and without a body. */
+/** Other clients are answered, with and without a body. */
 async function assertServed(t: TestContext, gateway: TestGateway): Promise<void> {
   for (let i = 0; i < 20; i++) {
     assert.equal((await fetch(gateway.url)).status, 200)

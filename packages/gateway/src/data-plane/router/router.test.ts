@@ -102,13 +102,13 @@ for (const [path, expected] of PATHS) {
   test(`${path} goes to the ${expected} route`, () => assert.equal(winner(KINDS, requestOf(path)), expected))
 }
 
-test('an expression that a backtracking engine would try for ever takes no time for any path', () => {
+test('a regex that a backtracking engine would try forever takes no time for any path', () => {
   for (const source of ['^/(a|aa)+$', '^/(a?){40}a{40}$', '^/.*.*.*.*.*.*=x', '^/(.*)*!']) {
     assert.equal(winner({ regex: { path: `~${source}` } }, requestOf(`/${'a'.repeat(300)}-`)), null, source)
   }
 })
 
-test('an exact host wins over a wildcard, a longer wildcard over a shorter, any host comes last', () => {
+test('an exact host beats a wildcard, a longer wildcard a shorter one, and any host comes last', () => {
   const allOverrides = {
     any: { path: '/*' },
     short: { hosts: ['*.example'], path: '/*' },
@@ -135,7 +135,7 @@ test('priority overrides everything else', () => {
   assert.equal(winner(allOverrides, requestOf('/a/b')), 'first')
 })
 
-test('more predicates win, and one that fails leaves the request to the rest', () => {
+test('more predicates win; if one fails, the other routes get the request', () => {
   const headers = [{ name: 'x-tenant', test: 'exact' as const, value: 'acme' }]
   const allOverrides = { plain: { path: '/a' }, tenant: { path: '/a', headers } }
   assert.equal(winner(allOverrides, requestOf('/a', { headers: ['x-tenant', 'acme'] })), 'tenant')
@@ -148,7 +148,7 @@ test('a query predicate compares the decoded value', () => {
   assert.equal(winner({ two: { path: '/a', query } }, requestOf('/a?version=3')), null)
 })
 
-test('a known path with another method names which methods there are, HEAD among them', () => {
+test('a known path with another method lists the allowed methods, including HEAD', () => {
   const plans = [
     routePlan('a', 0, { path: '/a', methods: ['GET'] }),
     routePlan('b', 1, { path: '/a', methods: ['PUT'] }),
@@ -159,7 +159,7 @@ test('a known path with another method names which methods there are, HEAD among
   assert.equal(router.match(requestOf('/b', { method: 'DELETE' })).allowed, null)
 })
 
-test('path parameters are the segments as they stand in the canonical path', () => {
+test('path parameters are the segments of the canonical path', () => {
   const plan = routePlan('a', 0, { path: '/a/{id}/b/{name}' })
   const x = requestOf('/a/7%2F8/b/c')
   assert.equal(compileRouter([{ plan, when: null, value: 1 }]).match(x).value, 1)
@@ -263,7 +263,7 @@ test('no path and no host makes the router throw', () => {
   )
 })
 
-test('a preflight goes where the request it asks for would go, if preflights are answered there', () => {
+test('a preflight uses the route of the requested method, if that route answers preflights', () => {
   const plans = [
     routePlan('answering', 0, { path: '/*', methods: ['GET'] }),
     routePlan('silent', 1, { path: '/a', methods: ['GET'] }),

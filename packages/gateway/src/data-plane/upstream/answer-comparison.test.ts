@@ -47,7 +47,7 @@ test('bodies that are deep or wide are compared without an error', () => {
   assert.deepEqual(pathsOf(wide('1'), wide('2')), ['/400000'])
 })
 
-test('it ends when one answer does not come, once', () => {
+test('the comparison ends once if one response fails', () => {
   for (const side of ['delivered', 'mirrored'] as const) {
     const { comparison, found } = bench()
     comparison[side].fail()
@@ -57,7 +57,7 @@ test('it ends when one answer does not come, once', () => {
   }
 })
 
-test('it ends after its time, also when a client is gone', async () => {
+test('the comparison ends after its timeout, even if a client is gone', async () => {
   const found = await new Promise((resolve) => {
     const comparison = new AnswerComparison(PLAN, 1, resolve)
     answer(comparison.mirrored, '1')

@@ -16,7 +16,7 @@ function callers(names: string): Caller[] {
   }))
 }
 
-/** Takes all of them out, and names them in order. */
+/** Removes all of them, and names them in order. */
 function drained(queue: AttemptQueue<Caller>): string {
   let names = ''
   for (let first = queue.first; first !== null; first = queue.first) {
@@ -26,7 +26,7 @@ function drained(queue: AttemptQueue<Caller>): string {
   return names
 }
 
-test('who came first leaves first, and who is given up leaves from wherever it is', () => {
+test('attempts leave in order, and abandoned ones from any position', () => {
   const all = callers('abcde')
   const queue = new AttemptQueue<Caller>(60_000, () => assert.fail('nobody waits for so long'))
   for (const leaving of ['', 'a', 'c', 'e', 'ab', 'ed', 'bd', 'cae']) {
@@ -38,7 +38,7 @@ test('who came first leaves first, and who is given up leaves from wherever it i
   }
 })
 
-test('who is not queued is left alone, and who has left holds nobody', () => {
+test('deleting an attempt that is not queued does nothing, and a removed one is not referenced', () => {
   const [a, b, c] = callers('abc') as [Caller, Caller, Caller]
   const queue = new AttemptQueue<Caller>(60_000, () => assert.fail('nobody waits for so long'))
   queue.add(a)

@@ -45,7 +45,7 @@ function target(name: string, weight = 1): Target {
   }
 }
 
-/** What a balancer picks, as authorities. */
+/** The targets that a balancer selects, as authorities. */
 function picks(balancer: Balancer, count: number): string[] {
   return Array.from({ length: count }, () => balancer.pick([], null)!.authority)
 }
@@ -67,14 +67,14 @@ test('round-robin: shares are exactly the weights, without bursts', () => {
   assert.deepEqual(shares(picks(new RoundRobin(targets), 7000)), { a: 5000, b: 1000, c: 1000 })
 })
 
-test('round-robin: while one target is always passed over, the others keep their weights', () => {
+test('round-robin: while one target is always skipped, the others keep their weights', () => {
   const targets = [target('a', 3), target('b', 2), target('c', 1)]
   const balancer: Balancer = new RoundRobin(targets)
   const names = Array.from({ length: 300 }, () => balancer.pick([targets[0]!], null)!.authority)
   assert.deepEqual(shares(names), { b: 200, c: 100 })
 })
 
-test('least-pending: the target with the fewest attempts under way for its weight is next', () => {
+test('least-pending: the target with the fewest attempts in progress for its weight is next', () => {
   const targets = [target('a'), target('b'), target('c', 4)]
   const balancer: Balancer = new LeastPending(targets)
   targets[0]!.active = 2
@@ -86,7 +86,7 @@ test('least-pending: the target with the fewest attempts under way for its weigh
   assert.equal(balancer.pick([targets[1]!], null)!.authority, 'c')
 })
 
-test('least-pending: idle targets share what comes, and a slow one gets less of it', () => {
+test('least-pending: idle targets share the requests, and a slow one gets fewer', () => {
   const targets = [target('a'), target('b'), target('c')]
   assert.deepEqual(shares(picks(new LeastPending(targets), 300)), { a: 100, b: 100, c: 100 })
   targets[1]!.active = 5
@@ -100,13 +100,13 @@ function placement(targets: readonly Target[]): Map<string, string> {
   return new Map(KEYS.map((key) => [key, ring.pick([], key)!.authority]))
 }
 
-test('hash: a key stays with its target, in another process and in another order too', () => {
+test('hash: a key keeps its target, in another process and in another order too', () => {
   const once = placement([target('a'), target('b'), target('c')])
   const again = placement([target('c'), target('a'), target('b')])
   assert.deepEqual(again, once)
 })
 
-test('hash: a target that comes takes only its own share of the keys', () => {
+test('hash: an added target takes only its own share of the keys', () => {
   const before = placement([target('a'), target('b'), target('c')])
   const after = placement([target('a'), target('b'), target('c'), target('d')])
   let moved = 0
@@ -118,7 +118,7 @@ test('hash: a target that comes takes only its own share of the keys', () => {
   assert.ok(moved > 1250 && moved < 3750, `${moved} of 10,000 keys moved`)
 })
 
-test('hash: a target that goes leaves the keys of the others where they are', () => {
+test('hash: removing a target leaves the keys of the others in place', () => {
   const before = placement([target('a'), target('b'), target('c')])
   const after = placement([target('a'), target('c')])
   for (const key of KEYS) if (before.get(key) !== 'b') assert.equal(after.get(key), before.get(key))
@@ -134,7 +134,7 @@ test('hash: without a key targets take turns', () => {
   assert.deepEqual(shares(picks(ring, 300)), { a: 100, b: 100, c: 100 })
 })
 
-test('hash: the keys of a target that is away are shared by the others, and all other keys stay', () => {
+test('hash: the keys of an unavailable target are spread over the others, and all other keys stay', () => {
   const targets = [target('a'), target('b'), target('c')]
   const ring = new HashRing(targets)
   const before = new Map(KEYS.map((key) => [key, ring.pick([], key)!]))
@@ -151,7 +151,7 @@ test('hash: the keys of a target that is away are shared by the others, and all 
   assert.ok(a > moved.length / 4 && c > moved.length / 4, `${a} and ${c}`)
 })
 
-test('power-of-two: the better of two is taken, by weight, and one that is away is never drawn', () => {
+test('power-of-two: the better of two is selected, by weight, and an unavailable one is never drawn', () => {
   const targets = [target('a'), target('b', 2), target('c')]
   targets[0]!.active = 3
   targets[1]!.active = 3
@@ -162,7 +162,7 @@ test('power-of-two: the better of two is taken, by weight, and one that is away 
   assert.equal(shares(picks(new PowerOfTwo(targets), 200))['c'], undefined)
 })
 
-test('power-of-two: a busy target gets what comes only when both draws are of it', () => {
+test('power-of-two: a busy target is selected only if both draws hit it', () => {
   const targets = [target('a'), target('b'), target('c'), target('d')]
   targets[0]!.active = 50
   assert.equal(shares(picks(new PowerOfTwo(targets), 1000))['a'], undefined)
@@ -189,7 +189,7 @@ for (const [kind, create] of Object.entries(KINDS)) {
   })
 }
 
-test('a target that is not available is passed over, and only its share of the keys moves', () => {
+test('an unavailable target is skipped, and only its share of the keys moves', () => {
   const targets = [target('a'), target('b'), target('c')]
   const keys = Array.from({ length: 100 }, (_, i) => `key ${i}`)
   const ring = new HashRing(targets)

@@ -70,13 +70,13 @@ test('keys that differ, and a share of nothing or all, are not reported', () => 
   }
 })
 
-/** Notes so many answers of both sides; errors and times of the canary are given. */
+/** Records responses of both sides, with the canary's errors and times. */
 function note(canary: Canary, count: number, errors: number, ms: number): void {
   for (let i = 0; i < count; i++) canary.note(false, false, 20)
   for (let i = 0; i < count; i++) canary.note(true, i >= count - errors, ms)
 }
 
-test('a canary with more errors than the primaries is given up, and tried again after the cooldown', () => {
+test('a canary with more errors than the primaries is aborted, and tried again after the cooldown', () => {
   const { canary, reasons, pass } = watched({ percent: 1 })
   note(canary, 20, 2, 20)
   assert.deepEqual(reasons, [])
@@ -92,7 +92,7 @@ test('a canary with more errors than the primaries is given up, and tried again 
   assert.equal(canary.aborts, 1)
 })
 
-test('a canary that is slower by more than allowed is given up', () => {
+test('a canary that is slower by more than allowed is aborted', () => {
   const { canary, reasons } = watched()
   note(canary, 20, 0, 120)
   assert.deepEqual(reasons, [])
@@ -100,7 +100,7 @@ test('a canary that is slower by more than allowed is given up', () => {
   assert.deepEqual(reasons, ['slower'])
 })
 
-test('errors that the primaries have too give nothing up', () => {
+test('errors that the primaries have too do not abort a canary', () => {
   const { canary, reasons } = watched()
   for (let i = 0; i < 100; i++) {
     canary.note(false, true, 20)
@@ -109,7 +109,7 @@ test('errors that the primaries have too give nothing up', () => {
   assert.deepEqual(reasons, [])
 })
 
-test('fewer answers than the minimum, and those before the window, give nothing up', () => {
+test('fewer responses than the minimum, or before the window, do not abort a canary', () => {
   const { canary, reasons, pass } = watched()
   for (let i = 0; i < 10; i++) {
     note(canary, 9, 9, 20)

@@ -8,7 +8,7 @@ import { type NameAnswer, NameServer } from '../../testing/name-server.js'
 import { descriptors, usedBytes } from '../../testing/process-state.js'
 import { TRANSPORTS } from '../../testing/transports.js'
 
-// Names that are followed in the background: a name server on a port of this machine, targets at loopback addresses.
+// Names followed in the background: a name server on a local port, and targets at loopback addresses.
 
 const NAME = 'orders.test'
 
@@ -51,11 +51,11 @@ async function sharedPort(t: TestContext): Promise<number> {
 interface Followed {
   readonly gateway: TestGateway
   readonly names: NameServer
-  /** The body of an answer. */
+  /** The body of a response. */
   ask(): Promise<string>
 }
 
-/** A gateway whose target has a name, or is a service; it asks every 50 ms. */
+/** A gateway whose target is a name or a service, queried every 50 ms. */
 async function following(
   t: TestContext,
   names: Readonly<Record<string, NameAnswer>>,
@@ -73,14 +73,14 @@ async function following(
   return { gateway, names: server, ask }
 }
 
-/** Whether the gateway has targets at so many addresses. */
+/** True if the gateway has this many target addresses. */
 function hasTargets(gateway: TestGateway, count: number): boolean {
   const active = gateway.plane.samples().filter(({ name }) => name === 'gw_upstream_active')
   return active.length === count && active.every(({ labels }) => labels.includes('address='))
 }
 
 for (const transport of TRANSPORTS) {
-  test(`${transport}: all addresses of a name are used alike`, async (t) => {
+  test(`${transport}: all addresses of a name are used equally`, async (t) => {
     const port = await sharedPort(t)
     const hosts = [await hostAt(t, '127.0.0.2', port), await hostAt(t, '127.0.0.3', port)]
     const answer = { addresses: ['127.0.0.2', '127.0.0.3'] }
@@ -93,7 +93,7 @@ for (const transport of TRANSPORTS) {
     )
   })
 
-  test(`${transport}: an address that is gone is left without a failed request, and its connections are closed`, async (t) => {
+  test(`${transport}: a removed address is left without a failed request, and its connections are closed`, async (t) => {
     const port = await sharedPort(t)
     const old = await hostAt(t, '127.0.0.2', port, 2)
     await hostAt(t, '127.0.0.3', port, 2)
@@ -106,7 +106,7 @@ for (const transport of TRANSPORTS) {
       for (let answer = ''; answer !== `127.0.0.3 ${port}` || old.open > 0; answer = await ask())
         assert.doesNotMatch(answer, /status/)
     }
-    // Before the first answer of the name server the system is asked, which does not know the name.
+    // Before the first DNS response the system lookup is used, which does not know the name.
     await until(async () => (await ask()) === `127.0.0.2 ${port}`)
     const clients = Array.from({ length: 8 }, load)
     await until(() => old.requests > 100)
@@ -142,14 +142,14 @@ test('a name whose addresses change all the time costs no request, no descriptor
   for (let nth = 1; nth <= hosts.length * 2; nth++) await change(nth)
   const [files, used] = [descriptors(), usedBytes()]
   for (let nth = 1; nth <= CHANGES; nth++) await change(nth)
-  // Those of the addresses that were left close when they are idle.
+  // Connections to removed addresses close when they are idle.
   await until(() => descriptors() <= files + 4)
   await until(() => usedBytes() < used + 4 * 1024 * 1024)
   isOver = true
   await Promise.all(clients)
 })
 
-test('a name that is not answered for keeps the addresses that it had', async (t) => {
+test('a name that cannot be resolved keeps its addresses', async (t) => {
   const port = await sharedPort(t)
   await hostAt(t, '127.0.0.2', port)
   await hostAt(t, '127.0.0.3', port)
@@ -192,7 +192,7 @@ test('a service has hosts and ports; those of the first priority are used, by we
   await until(async () => (await ask()) === `127.0.0.2 ${c}`)
 })
 
-test('a target that cannot be reached has its name asked for at once', async (t) => {
+test('an unreachable target has its name resolved again at once', async (t) => {
   const port = await sharedPort(t)
   const resolve = { minTtlMs: 20, maxTtlMs: 3_600_000 }
   const server = await NameServer.start(t, { [NAME]: { addresses: ['127.0.0.2'], ttl: 3600 } })

@@ -9,8 +9,8 @@ import { startOver, TRANSPORTS, type TransportName, testOver } from '../../testi
 import type { Network } from './network.js'
 import { Resolver } from './resolver.js'
 
-// Names of targets: what the name servers say, or do not say, and what becomes of requests. The name servers are made up,
-// the connections to the loopback addresses are real.
+// Names of targets: results of DNS queries and their effect on requests. The name servers are simulated, the
+// connections to the loopback addresses are real.
 
 for (const transport of TRANSPORTS) conform(transport)
 
@@ -18,12 +18,12 @@ function conform(transport: TransportName): void {
   const test = testOver(transport)
   const startGateway = startOver(transport)
 
-  /** Longer than any test here takes, so that only what is under test renews connections. */
+  /** Longer than any test here, so that only the tested cause renews connections. */
   const NEVER_MS = 3_600_000
 
   type Answer = readonly string[] | 'ENOTFOUND' | 'EAI_AGAIN' | 'silence'
 
-  /** Name servers that say what the test wants of every name. */
+  /** Name servers that return what the test wants. */
   class NameServers {
     answer: Answer
     asked = 0
@@ -105,7 +105,7 @@ function conform(transport: TransportName): void {
       { upstreams: [{ urls: [`http://shop.test:${port}`], connections: 4 }] },
       { network: names.network(50) },
     )
-    // POST, because it is never sent twice: a request lost to a renewal would not go unnoticed.
+    // POST, because it is never retried: a request lost by the renewal would be noticed.
     const post = (): Promise<string> => textOf(gateway.url, { method: 'POST', body: 'once' })
     const load = async (): Promise<void> => {
       while (names.answer[0] === '127.0.0.2' || old.open() > 0) await post()
@@ -118,7 +118,7 @@ function conform(transport: TransportName): void {
     assert.equal(old.open(), 0)
   })
 
-  test('connections that are young are kept although the name changed', async (t) => {
+  test('young connections are kept although the name changed', async (t) => {
     const port = await sharedPort(t)
     await host(t, '127.0.0.2', port)
     const other = await host(t, '127.0.0.3', port)
@@ -136,7 +136,7 @@ function conform(transport: TransportName): void {
   })
 
   for (const connections of [1, 2]) {
-    test(`${connections} idle connection(s), all there may be, are renewed and the next request is served at once`, async (t) => {
+    test(`${connections} idle connection(s), the maximum, are renewed and the next request is served at once`, async (t) => {
       const port = await sharedPort(t)
       const origin = await host(t, '127.0.0.2', port)
       const names = new NameServers(['127.0.0.2'])
@@ -154,7 +154,7 @@ function conform(transport: TransportName): void {
     })
   }
 
-  test('a response on its way when its connection gets old arrives whole', async (t) => {
+  test('a response in progress when its connection gets old arrives complete', async (t) => {
     const origin = await httpOrigin(t, (_, res) => {
       res.write('first ')
       setTimeout(() => res.end('second'), 400)
@@ -179,7 +179,7 @@ function conform(transport: TransportName): void {
     assert.equal(names.asked, 0)
   })
 
-  test('a name that does not exist is 502 GW_UPSTREAM_DNS, and serves as soon as it exists', async (t) => {
+  test('a name that does not exist is 502 GW_UPSTREAM_DNS, and works as soon as it exists', async (t) => {
     const origin = await httpOrigin(t, (_, res) => res.end('ok'))
     const names = new NameServers('ENOTFOUND')
     const gateway = await startGateway(
@@ -208,7 +208,7 @@ function conform(transport: TransportName): void {
     for (let i = 0; i < 4; i++) assert.equal(await textOf(gateway.url), 'ok')
   })
 
-  test('of several addresses of a name one that answers is enough', async (t) => {
+  test('one reachable address of a name is enough', async (t) => {
     const port = await sharedPort(t)
     await host(t, '127.0.0.4', port)
     const names = new NameServers(['127.0.0.2', '127.0.0.3', '127.0.0.4'])
@@ -220,7 +220,7 @@ function conform(transport: TransportName): void {
     for (let i = 0; i < 20; i++) assert.equal(await textOf(gateway.url), '127.0.0.4')
   })
 
-  test('when none of several addresses answers it is 502 GW_UPSTREAM_REFUSED', async (t) => {
+  test('if no address of a name is reachable it is 502 GW_UPSTREAM_REFUSED', async (t) => {
     const names = new NameServers(['127.0.0.2', '127.0.0.3'])
     const gateway = await startGateway(
       t,
@@ -232,7 +232,7 @@ function conform(transport: TransportName): void {
     assert.equal(refused.headers.get('x-gw-error'), 'GW_UPSTREAM_REFUSED')
   })
 
-  test('silent name servers cost a request the connect time-out, not more', async (t) => {
+  test('silent name servers cost a request the connect timeout, not more', async (t) => {
     const origin = await httpOrigin(t, (_, res) => res.end('ok'))
     const names = new NameServers('silence')
     const timeouts = { ...TIMEOUTS, connectMs: 200, headersMs: 30_000 }
@@ -254,7 +254,7 @@ function conform(transport: TransportName): void {
   })
 
   for (const trouble of ['silence', 'EAI_AGAIN'] as const) {
-    test(`addresses known from before serve while the name servers answer with ${trouble}`, async (t) => {
+    test(`cached addresses are used while the name servers answer with ${trouble}`, async (t) => {
       const port = await sharedPort(t)
       const origin = await host(t, '127.0.0.2', port)
       const names = new NameServers(['127.0.0.2'])
@@ -273,7 +273,7 @@ function conform(transport: TransportName): void {
     })
   }
 
-  test('an address that was known is forgotten when the name no longer exists', async (t) => {
+  test('a cached address is forgotten when the name no longer exists', async (t) => {
     const port = await sharedPort(t)
     const origin = await host(t, '127.0.0.2', port)
     const names = new NameServers(['127.0.0.2'])

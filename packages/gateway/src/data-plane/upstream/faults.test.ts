@@ -8,7 +8,7 @@ import { answering, closedPort, httpOrigin, rawOrigin } from '../../testing/orig
 import { sendRaw, statusesOf } from '../../testing/raw-client.js'
 import { startOver, TRANSPORTS, type TransportName, testOver } from '../../testing/transports.js'
 
-// Upstreams that break at every point of an exchange: the client's outcome, and that the gateway is whole afterwards.
+// Upstreams that break at every point of an exchange: the client's result, and that the gateway recovers.
 
 for (const transport of TRANSPORTS) conform(transport)
 
@@ -36,7 +36,7 @@ function conform(transport: TransportName): void {
 
   // Resets.
 
-  test('a connection reset before the head is 502 GW_UPSTREAM_RESET after one more try', async (t) => {
+  test('a connection reset before the head is 502 GW_UPSTREAM_RESET after one retry', async (t) => {
     const origin = await rawOrigin(t, (socket) => socket.on('data', () => socket.resetAndDestroy()))
     const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
     assert.equal(await errorOf(await fetch(gateway.url)), '502 GW_UPSTREAM_RESET')
@@ -90,13 +90,13 @@ function conform(transport: TransportName): void {
     }
   }
 
-  test('upstreams that close kept connections 1 to 5 ms after an answer cost no failed GET under load', async (t) => {
+  test('upstreams that close kept connections 1 to 5 ms after a response cost no failed GET under load', async (t) => {
     let nth = 0
     const origin = await rawOrigin(
       t,
       answering(OK, (socket) => {
         nth++
-        // A reset of a socket that is ending already fails in Node.js and leaves the socket open.
+        // Resetting a socket that is already ending fails in Node.js and leaves the socket open.
         const reset = () => socket.writableEnded || socket.resetAndDestroy()
         const end = nth % 2 === 0 ? reset : () => socket.end()
         setTimeout(end, 1 + (nth % 5))
@@ -132,7 +132,7 @@ function conform(transport: TransportName): void {
 
   // Slow and endless.
 
-  test('an endless body ends at the upstream when its client goes away', async (t) => {
+  test('an endless body ends at the upstream when its client disconnects', async (t) => {
     let open = 0
     const origin = await httpOrigin(t, (_, res) => {
       open++
@@ -152,7 +152,7 @@ function conform(transport: TransportName): void {
     await isWhole(gateway)
   })
 
-  test('a head of one byte at a time is bounded by the headers time-out', async (t) => {
+  test('a head of one byte at a time is limited by the headers timeout', async (t) => {
     const origin = await rawOrigin(t, (socket) => {
       let at = 0
       const timer = setInterval(() => socket.write(OK[at++ % OK.length]!), 100)
@@ -164,7 +164,7 @@ function conform(transport: TransportName): void {
     await isWhole(gateway)
   })
 
-  test('a process that is stopped in the middle of its answer is cut after the idle time', async (t) => {
+  test('a process that stops in the middle of its response is cut after the idle timeout', async (t) => {
     const origin = await frozenOrigin(t)
     const timeouts = { ...TIMEOUTS, idleMs: 300 }
     const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url], timeouts }] })
@@ -184,7 +184,7 @@ function conform(transport: TransportName): void {
 
   // No connection.
 
-  test('a target whose backlog is full is 504 within the connect time-out, for all who wait, and serves again', async (t) => {
+  test('a target whose backlog is full is 504 within the connect timeout, for all waiting requests, and works again', async (t) => {
     const origin = await frozenOrigin(t)
     const timeouts = { ...TIMEOUTS, connectMs: 200, headersMs: 20_000 }
     const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url], timeouts, connections: 4 }] })
@@ -198,11 +198,11 @@ function conform(transport: TransportName): void {
     assert.ok(performance.now() - startedMono < 10_000)
     await isWhole(gateway)
     origin.thaw()
-    // The backlog empties as the target wakes up; until then a connection may still be turned away.
+    // The backlog empties as the target wakes up; until then a connection may still be rejected.
     await until(async () => (await fetch(gateway.url)).status === 200)
   })
 
-  test('a target whose backlog is full does not hold up requests that another target can take', async (t) => {
+  test('a target whose backlog is full does not delay requests that another target can serve', async (t) => {
     const full = await frozenOrigin(t)
     const alive = await httpOrigin(t, (_, res) => res.end('alive'))
     await full.fillBacklog()
@@ -217,7 +217,7 @@ function conform(transport: TransportName): void {
     await isWhole(gateway)
   })
 
-  test('requests given up while their target does not answer leave no trace in its line', async (t) => {
+  test('abandoned requests leave nothing in the queue of a target that does not respond', async (t) => {
     const origin = await frozenOrigin(t)
     await origin.fillBacklog()
     const timeouts = { ...TIMEOUTS, connectMs: 1000, headersMs: 20_000 }
@@ -235,7 +235,7 @@ function conform(transport: TransportName): void {
       await isWhole(gateway)
     }
     origin.thaw()
-    // While its backlog is still full, the kernel drops what would connect.
+    // While its backlog is still full, the kernel drops new connections.
     await until(async () => (await fetch(gateway.url)).status === 200)
     const startedMono = performance.now()
     const answers = await Promise.all(Array.from({ length: 10 }, () => fetch(gateway.url)))
@@ -243,7 +243,7 @@ function conform(transport: TransportName): void {
     assert.ok(performance.now() - startedMono < 10_000)
   })
 
-  test('with all targets down every request is refused at once, with the code of the reason', async (t) => {
+  test('with all targets down every request is refused at once, with the code of the cause', async (t) => {
     const urls = [`http://127.0.0.1:${await closedPort()}`, `http://127.0.0.1:${await closedPort()}`]
     const gateway = await startGateway(t, { upstreams: [{ urls }] })
     const startedMono = performance.now()
@@ -254,7 +254,7 @@ function conform(transport: TransportName): void {
     await isWhole(gateway)
   })
 
-  test('a target that comes and goes fails only while it is gone, beside a steady one never', async (t) => {
+  test('a flapping target fails only while it is down, a stable one beside it never', async (t) => {
     const port = await closedPort()
     const steady = await httpOrigin(t, (_, res) => res.end('steady'))
     const flapping = new FlappingServer(port)
@@ -324,7 +324,7 @@ function conform(transport: TransportName): void {
     'an answer to HEAD with a body': ['HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody', 200],
   } as const
   for (const [name, [method, bytes, status]] of Object.entries(BODILESS)) {
-    test(`${name} on a kept connection is passed on and does not disturb the next request`, async (t) => {
+    test(`${name} on a kept connection is passed on and does not affect the next request`, async (t) => {
       const gateway = await statusAfter(t, bytes)
       const head = `${method} /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
       const answer = await sendRaw(gateway.port, [head], { waitMs: 3000 })

@@ -5,7 +5,7 @@ import { answering, closedPort, httpOrigin, rawOrigin } from '../../testing/orig
 import { sendRaw, statusesOf } from '../../testing/raw-client.js'
 import { startOver, TRANSPORTS, type TransportName, testOver } from '../../testing/transports.js'
 
-// Hazards of HTTP clients, and upstreams that fail or lie: what the client gets, and that nothing leaks.
+// Hazards of HTTP clients, and upstreams that fail or lie: the client's response, and that nothing leaks.
 
 for (const transport of TRANSPORTS) conform(transport)
 
@@ -135,7 +135,7 @@ function conform(transport: TransportName): void {
     })
   }
 
-  test('one early hint in front of the response does no harm', async (t) => {
+  test('one early hint before the response is harmless', async (t) => {
     const bytes =
       'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
     const origin = await rawOrigin(t, answering(bytes))
@@ -143,7 +143,7 @@ function conform(transport: TransportName): void {
     assert.deepEqual(statusesOf((await sendRaw(gateway.port, [GET])).text), [200])
   })
 
-  test('a 304 that announces the length of the body it does not have is passed on', async (t) => {
+  test('a 304 that announces the length of a body it does not have is passed on', async (t) => {
     const bytes = 'HTTP/1.1 304 Not Modified\r\nContent-Length: 100\r\nETag: "a"\r\nConnection: close\r\n\r\n'
     const origin = await rawOrigin(
       t,
@@ -155,7 +155,7 @@ function conform(transport: TransportName): void {
     assert.match(answer.text, /etag: "a"/i)
   })
 
-  test('bytes behind a response never become the answer to the next request', async (t) => {
+  test('bytes after a response never become the response to the next request', async (t) => {
     const poisoned =
       'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison'
     const origin = await rawOrigin(t, (socket, nth) =>
@@ -166,7 +166,7 @@ function conform(transport: TransportName): void {
     for (let i = 0; i < 3; i++) assert.match((await sendRaw(gateway.port, [GET])).text, /good$/)
   })
 
-  test('bytes that come on an idle connection never become the answer to the next request', async (t) => {
+  test('bytes that arrive on an idle connection never become the response to the next request', async (t) => {
     let poisoned = 0
     const good = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood'
     const origin = await rawOrigin(
@@ -235,7 +235,7 @@ function conform(transport: TransportName): void {
     await until(() => gateway.plane.inFlight === 0)
   })
 
-  test('the total bound ends an exchange that always makes a little progress', async (t) => {
+  test('the total timeout ends an exchange that always makes a little progress', async (t) => {
     const origin = await rawOrigin(t, (socket) => {
       answering('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n')(socket)
       const timer = setInterval(() => socket.write('x'), 20)
@@ -248,7 +248,7 @@ function conform(transport: TransportName): void {
     await until(() => gateway.plane.inFlight === 0)
   })
 
-  test('a body that stops coming is cut after the idle time', async (t) => {
+  test('a body that stops arriving is cut after the idle timeout', async (t) => {
     const origin = await rawOrigin(t, answering('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'))
     const timeouts = { ...TIMEOUTS, idleMs: 200 }
     const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url], timeouts }] })
@@ -346,7 +346,7 @@ function conform(transport: TransportName): void {
     await Promise.all([first, second])
   })
 
-  test('an early answer reaches the client although the body is not finished', async (t) => {
+  test('an early response reaches the client although the body is not finished', async (t) => {
     const origin = await rawOrigin(
       t,
       answering('HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig', (socket) =>
@@ -360,7 +360,7 @@ function conform(transport: TransportName): void {
     assert.match(answer.text, /connection: close/i)
   })
 
-  test('a client that goes away cancels the call to the upstream', async (t) => {
+  test('a client that disconnects cancels the call to the upstream', async (t) => {
     let isCancelled = false
     const origin = await rawOrigin(t, (socket) => socket.resume().on('close', () => (isCancelled = true)))
     const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
@@ -372,7 +372,7 @@ function conform(transport: TransportName): void {
     await until(() => isCancelled && gateway.plane.inFlight === 0)
   })
 
-  test('a slow reader of the response holds the upstream back instead of filling memory', async (t) => {
+  test('a slow reader of the response slows down the upstream instead of filling memory', async (t) => {
     let sent = 0
     const origin = await httpOrigin(t, (_, res) => {
       const chunk = Buffer.alloc(64 * 1024)

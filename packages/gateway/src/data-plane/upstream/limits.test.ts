@@ -4,7 +4,7 @@ import { answering, echoOrigin, rawOrigin } from '../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../testing/raw-client.js'
 import { startOver, TRANSPORTS, type TransportName, testOver } from '../../testing/transports.js'
 
-// What docs/reference/limits.md says of upstreams and no hazard or fault pins already.
+// Limits of upstreams in docs/reference/limits.md that no hazard or fault test pins.
 
 for (const transport of TRANSPORTS) conform(transport)
 
@@ -33,7 +33,7 @@ function conform(transport: TransportName): void {
   })
 
   if (isReported) {
-    test('a reset that comes together with the last bytes of a close-delimited response cuts it, too', async (t) => {
+    test('a reset that arrives together with the last bytes of a close-delimited response cuts it, too', async (t) => {
       const origin = await rawOrigin(
         t,
         answering('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf', (socket) => socket.resetAndDestroy()),
@@ -49,7 +49,7 @@ function conform(transport: TransportName): void {
       await until(() => gateway.plane.inFlight === 0)
     })
 
-    test('a close-delimited response that ends as it should is complete', async (t) => {
+    test('a close-delimited response with a regular end is complete', async (t) => {
       const bytes = 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nwhole'
       const origin = await rawOrigin(
         t,
@@ -117,7 +117,7 @@ function conform(transport: TransportName): void {
     assert.doesNotMatch(answer.text, /x-sum: 7/i)
   })
 
-  test('an informational response in front of the final one is dropped', async (t) => {
+  test('an informational response before the final one is dropped', async (t) => {
     const origin = await rawOrigin(
       t,
       answering(

@@ -10,7 +10,7 @@ import { Resolver } from './resolver.js'
 const LOOKUP_MS = 40
 
 for (const transport of TRANSPORTS) {
-  test(`${transport}: the record shows what a new connection took, and a kept one took nothing`, async (t) => {
+  test(`${transport}: the record shows the time to open a new connection, and none for a reused one`, async (t) => {
     const origin = await httpOrigin(t, (_, res) => res.end('here'))
     const resolver = new Resolver((_, __, done) => {
       setTimeout(done, LOOKUP_MS, null, [{ address: '127.0.0.1', family: 4 }])
@@ -31,7 +31,7 @@ for (const transport of TRANSPORTS) {
   })
 }
 
-/** An opening whose steps were done at these times. */
+/** An opening whose steps were completed at these times. */
 function openingAt(resolvedMono: number, connectedMono: number, securedMono: number): Opening {
   return Object.assign(new Opening(), { beganMono: 100, resolvedMono, connectedMono, securedMono })
 }
@@ -53,7 +53,7 @@ test('the wait for a connection is divided into its steps, and they add up', () 
   assert.deepEqual(phasesOf(100, openingAt(0, 150, 0)), [50, 0, 50, 0])
 })
 
-test('who came when the connection was half open waited for the rest only', () => {
+test('an exchange that joins a half-open connection waits only for the rest', () => {
   assert.deepEqual(phasesOf(140, openingAt(130, 150, 190)), [10, 0, 10, 40])
   assert.deepEqual(phasesOf(195, openingAt(130, 150, 190)), [5, 0, 0, 0])
 })

@@ -7,9 +7,9 @@ import { echoOrigin, httpOrigin } from '../../testing/origin.js'
 import { ok, scriptedOrigin } from '../../testing/scripted-origin.js'
 import { startOver, testOver } from '../../testing/transports.js'
 
-// For how long a request waits for a connection, in the queue or while it is opened.
+// The time a request waits for a connection, in the queue or while it is opened.
 
-/** Nothing but the queue is due when the clock goes forward. */
+/** Only the queue timeout expires when the clock is advanced. */
 const PATIENT = { ...TIMEOUTS, headersMs: 600_000, totalMs: 0 }
 
 for (const transport of ['undici', 'wire'] as const) {
@@ -34,7 +34,7 @@ for (const transport of ['undici', 'wire'] as const) {
     await until(() => gateway.plane.inFlight === 0)
   })
 
-  test('while the first of the queue has waited for half of pendingTimeout, others are refused at once', async (t) => {
+  test('while the first request of the queue has waited for half of pendingTimeout, others are refused at once', async (t) => {
     const origin = await scriptedOrigin(t)
     const gateway = await startGateway(t, {
       upstreams: [{ urls: [origin.url], connections: 1, pendingTimeoutMs: 40_000, timeouts: PATIENT }],
@@ -78,7 +78,7 @@ for (const transport of ['undici', 'wire'] as const) {
     [LATE_MS * 20, LATE_MS / 10, 504],
     [LATE_MS / 10, LATE_MS * 20, 200],
   ] as const) {
-    test(`timeouts.connect of the route, ${route} ms, is what counts, not ${own} ms of its upstream`, async (t) => {
+    test(`timeouts.connect of the route, ${route} ms, applies, not ${own} ms of its upstream`, async (t) => {
       const origin = await echoOrigin(t)
       const gateway = await startGateway(
         t,
@@ -94,7 +94,7 @@ for (const transport of ['undici', 'wire'] as const) {
     })
   }
 
-  test('a target that does not connect in the time of the route is left for the next one', async (t) => {
+  test("a target that does not connect within the route's timeout is replaced by the next one", async (t) => {
     const full = await frozenOrigin(t)
     await full.fillBacklog()
     const origin = await httpOrigin(t, (_, res) => res.end('here'))
@@ -106,7 +106,7 @@ for (const transport of ['undici', 'wire'] as const) {
   })
 }
 
-/** The clock of a later moment. */
+/** The clock at a later moment. */
 function laterBy(ms: number): () => number {
   const { timeOrigin } = performance
   return () => Date.now() - timeOrigin + ms

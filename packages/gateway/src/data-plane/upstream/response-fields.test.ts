@@ -8,7 +8,7 @@ function taken(...headers: string[]): { length: number; headers: string[] } {
   return { length: takeFraming(headers), headers }
 }
 
-test('the announced length is taken out and reported', () => {
+test('the announced length is removed and returned', () => {
   assert.deepEqual(taken('a', '1', 'content-length', '42', 'b', '2'), {
     length: 42,
     headers: ['a', '1', 'b', '2'],
@@ -19,7 +19,7 @@ test('the announced length is taken out and reported', () => {
   assert.deepEqual(taken(), { length: -1, headers: [] })
 })
 
-test('the listener frames and dates the response itself, and says whose request it was', () => {
+test('the listener frames and dates the response itself, and adds the request id', () => {
   const own = ['transfer-encoding', 'keep-alive', 'te', 'trailer', 'upgrade', 'date', 'x-request-id']
   assert.deepEqual(taken(...own.flatMap((name) => [name, 'x']), 'set-cookie', 'a').headers, [
     'set-cookie',
@@ -27,7 +27,7 @@ test('the listener frames and dates the response itself, and says whose request 
   ])
 })
 
-test('fields that the upstream nominates are taken out, wherever they stand', () => {
+test('fields that the upstream declares hop-by-hop are removed, at any position', () => {
   const { headers } = taken(
     'x-a',
     '1',
@@ -46,7 +46,7 @@ test('fields that the upstream nominates are taken out, wherever they stand', ()
   assert.deepEqual(taken('close', '1', 'connection', 'close').headers, ['close', '1'])
 })
 
-test('no field of a connection is left, and the others keep their order', () => {
+test('no connection field is left, and the others keep their order', () => {
   const name = fc.constantFrom(
     'a',
     'b',

@@ -21,13 +21,13 @@ test('beyond the reserve retries are the given share of the requests', () => {
   assert.equal(spent(budget), 25)
 })
 
-test('a long quiet time does not save up retries without a bound', () => {
+test('a long quiet time does not accumulate retries without limit', () => {
   const budget = new RetryBudget(1)
   for (let i = 0; i < 100_000; i++) budget.earn()
   assert.ok(spent(budget) <= 1001)
 })
 
-test('a budget of nothing allows no retry, not even from the reserve', () => {
+test('a budget of zero allows no retry, not even from the reserve', () => {
   const budget = new RetryBudget(0)
   for (let i = 0; i < 1000; i++) budget.earn()
   assert.equal(spent(budget), 0)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { SpillFile } from './spill-file.js'
 
-test('what goes in comes out in order, however it is cut', () => {
+test('bytes come out in order, however they are split', () => {
   const step = fc.oneof(fc.uint8Array({ minLength: 1, maxLength: 300 }), fc.integer({ min: 1, max: 400 }))
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {

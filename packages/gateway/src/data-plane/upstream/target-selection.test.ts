@@ -4,7 +4,7 @@ import { Exchange } from '@sluice/core'
 import { compiledUpstream } from '../../document-keys/testing.js'
 import type { Upstream } from './upstream.js'
 
-// Which target is chosen while some are not available; what a gateway does otherwise is in document-keys.
+// Selection while some targets are unavailable. Other behavior is tested in document-keys.
 
 const SECRET = 'sixteen characters'
 
@@ -14,7 +14,7 @@ function request(headers: readonly string[] = []): Exchange {
   return x
 }
 
-/** Marks the targets at these places as not available, and all others as available. */
+/** Marks the targets at these positions as unavailable, and all others as available. */
 function takeOut(upstream: Upstream, ...places: readonly number[]): void {
   for (const [i, target] of upstream.targets.entries()) target.isAvailable = !places.includes(i)
 }
@@ -23,7 +23,7 @@ function chosen(upstream: Upstream, count: number, x = request()): string[] {
   return Array.from({ length: count }, () => upstream.choose(x, [])?.origin ?? 'none')
 }
 
-test('a single target that is not available is not chosen', (t: TestContext) => {
+test('a single unavailable target is not selected', (t: TestContext) => {
   const upstream = compiledUpstream(t, { targets: ['http://a'] })
   takeOut(upstream, 0)
   assert.deepEqual(chosen(upstream, 1), ['none'])
@@ -54,7 +54,7 @@ for (const balance of ['round-robin', 'least-pending', 'power-of-two', 'hash']) 
   })
 }
 
-test('a level keeps as much as its available share is of the limit, and the next one gets what is left', (t: TestContext) => {
+test('a level keeps the part of the requests that its available share allows, and the next one gets the rest', (t: TestContext) => {
   const targets = [
     { url: 'http://a', weight: 3 },
     { url: 'http://b', weight: 1 },
@@ -69,14 +69,14 @@ test('a level keeps as much as its available share is of the limit, and the next
   assert.deepEqual(new Set(chosen(upstream, 4)), new Set(['http://b']))
 })
 
-/** The cookie that an answer of a target sets, as a request brings it; null: none. */
+/** The cookie set by a target's response, in the form of a request; null if there is none. */
 function cookieOf(upstream: Upstream, x: Exchange, place: number): string | null {
   x.responseHeaders = []
   upstream.noteAnswer(x, upstream.targets[place]!, 1)
   return x.responseHeaders[1]?.split(';')[0] ?? null
 }
 
-test('a session whose target is not available goes to another one, and stays there', (t: TestContext) => {
+test('a session whose target is unavailable moves to another one, and stays there', (t: TestContext) => {
   const targets = ['http://a', 'http://b', 'http://c']
   const upstream = compiledUpstream(t, { targets, sticky: { secret: SECRET } })
   const x = request(['cookie', cookieOf(upstream, request(), 1)!])
@@ -89,7 +89,7 @@ test('a session whose target is not available goes to another one, and stays the
   assert.deepEqual(new Set(chosen(upstream, 6, moved)), new Set(['http://c']))
 })
 
-test('a cookie that was changed, or belongs to another upstream, is no session', (t: TestContext) => {
+test('a cookie that was modified, or belongs to another upstream, is not a session', (t: TestContext) => {
   const targets = ['http://a', 'http://b']
   const upstream = compiledUpstream(t, { targets, sticky: { secret: SECRET } })
   const cookie = cookieOf(upstream, request(), 1)!
@@ -104,7 +104,7 @@ test('a cookie that was changed, or belongs to another upstream, is no session',
   }
 })
 
-test('a canary that is not available, or was given up, leaves its users and sessions to the primaries', (t: TestContext) => {
+test('a canary that is unavailable or aborted leaves its users and sessions to the primaries', (t: TestContext) => {
   const targets = ['http://a', { url: 'http://b', role: 'canary' }]
   const abort = { errors: '1%', minRequests: 1 }
   const canary = { percent: '100%', match: ['header:x-canary'], abort }
@@ -122,7 +122,7 @@ test('a canary that is not available, or was given up, leaves its users and sess
   assert.deepEqual(sides(), ['http://a', 'http://a', 'http://a'])
 })
 
-test('a session at a primary stays there whatever the canary wants, unless the request asks for the canary', (t: TestContext) => {
+test('a session at a primary stays there whatever the canary takes, unless the request asks for the canary', (t: TestContext) => {
   const targets = ['http://a', { url: 'http://b', role: 'canary' }]
   const canary = { percent: '100%', match: ['header:x-canary'] }
   const upstream = compiledUpstream(t, { targets, canary, sticky: { secret: SECRET } })

@@ -12,13 +12,13 @@ import { startGateway } from '../../testing/gateway.js'
 import { rawOrigin } from '../../testing/origin.js'
 import { type LoggedGateway, startLogged } from '../../testing/traffic-records.js'
 
-/** Nothing trusted but what the system trusts. */
+/** Trusts only the system's CAs. */
 const SYSTEM: UpstreamTlsPlan = {
   ...{ caFile: null, certFile: null, keyFile: null },
   ...{ servername: null, minVersion: 'TLSv1.2', pins: [], insecure: false },
 }
 
-/** A target that speaks TLS with a certificate that it has signed itself. */
+/** A TLS target with a self-signed certificate. */
 async function secureOrigin(t: TestContext): Promise<string> {
   const server = https.createServer(FAKE_CERTIFICATES.localhost, (req, res) =>
     req.resume().on('end', () => res.end('sealed')),
@@ -43,7 +43,7 @@ function caFile(t: TestContext): string {
   return file
 }
 
-test('a target whose authority is trusted is reached over TLS, and the record shows what the handshake took', async (t) => {
+test('a target with a trusted CA is reached over TLS, and the record shows the time of the handshake', async (t) => {
   const gateway = await gatewayBefore(t, { caFile: caFile(t) })
   for (let i = 0; i < 2; i++) {
     const response = await fetch(gateway.url, { method: 'POST', body: 'plain' })
@@ -54,7 +54,7 @@ test('a target whose authority is trusted is reached over TLS, and the record sh
   assert.equal(second!.t['up_tls'], undefined, JSON.stringify(second!.t))
 })
 
-test('a target whose certificate nobody signed gets no request, unless that is allowed', async (t) => {
+test('a target with an untrusted certificate gets no request, unless that is allowed', async (t) => {
   const gateway = await gatewayBefore(t, {})
   const response = await fetch(gateway.url)
   assert.equal(response.status, 502)
@@ -82,7 +82,7 @@ test('a reload reads the files of an upstream again', async (t) => {
 })
 
 for (const http2 of ['off', 'auto'] as const) {
-  test(`http2 ${http2}: a target that resets in the handshake has seen nothing: every method moves on`, async (t) => {
+  test(`http2 ${http2}: after a reset in the handshake the target has seen nothing, so every method fails over`, async (t) => {
     const resetting = await rawOrigin(t, (socket) => socket.once('data', () => socket.resetAndDestroy()))
     const urls = [resetting.url.replace('http:', 'https:'), await secureOrigin(t)]
     const tls = { ...SYSTEM, insecure: true }

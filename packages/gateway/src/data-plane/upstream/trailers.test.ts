@@ -33,7 +33,7 @@ const OVER = {
 }
 
 for (const [name, connect] of Object.entries(OVER)) {
-  test(`${name}: the fields after a chunked body are passed on, without those that frame or authenticate`, async (t) => {
+  test(`${name}: trailers after a chunked body are forwarded, without those that frame or authenticate`, async (t) => {
     const fields = 'Grpc-Status: 0\r\nX-Sum: 7\r\nKeep-Alive: x\r\nSet-Cookie: a=b\r\n\r\n'
     const origin = await scriptedOrigin(t, ({ socket }, path) => {
       socket.write(path === '/plain' ? ok('abc') : CHUNKED + (path === '/bare' ? '\r\n' : fields))

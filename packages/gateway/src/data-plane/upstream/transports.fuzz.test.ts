@@ -9,11 +9,11 @@ import { WireTransport } from './http1/wire-transport.js'
 import type { AttemptObserver, Failure, Transport } from './transport.js'
 import { UndiciTransport } from './undici-transport.js'
 
-// Both transports get the same bytes, cut in the same places, and have to report the same story of them.
+// Both transports get the same bytes, split at the same positions, and must report the same events.
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 300)
 
-/** What a transport made of a response. */
+/** The events that a transport reports for a response. */
 interface Story {
   status: number
   headers: readonly string[]
@@ -22,13 +22,13 @@ interface Story {
   code: string
 }
 
-/** Answers every connection's first bytes with the pieces of the case, and ends it. */
+/** Answers every connection's first bytes with the pieces of the case, and closes. */
 class Script {
   pieces: readonly Buffer[] = []
 
   play(socket: net.Socket): void {
     socket.setNoDelay(true)
-    // undici may connect before it has a request, so what to answer is known only when one has come.
+    // undici may connect before it has a request, so the answer is known only when a request has arrived.
     socket.once('data', () => void write(socket, this.pieces))
   }
 }
@@ -184,7 +184,7 @@ const ODD_BYTES = [
   ...['0', '5', 'A', 'a', '\0', '\x01', '\x0b', '\x7f', '\x80', '\xe9', ''],
 ]
 
-/** A response with a few bytes put in, taken out or replaced. */
+/** A response with a few bytes inserted, removed or replaced. */
 const damaged = fc
   .tuple(
     response,
@@ -205,12 +205,12 @@ function cut(text: string, at: readonly number[]): Buffer[] {
 }
 
 /**
- * undici takes control characters in a reason, which goes nowhere, and two CR for its end; the wire refuses them like
- * everywhere else.
+ * undici accepts control characters in a reason, which is not forwarded, and two CR as its end. The wire transport
+ * refuses them as everywhere else.
  */
 const ODD_REASON =
   /^(\s*HTTP\/1\.[01] [0-9]{3} [^\r\n]*\r\n([^\r\n]+\r\n)*\r\n)*\s*HTTP\/1\.[01] [0-9]{3} [^\r\n]*(?:[\0\x01\x0b\x7f]|\r\r)/
-test('undici takes a control character in the reason of a response, the wire refuses it', async (t) => {
+test('undici accepts a control character in the reason of a response, the wire transport refuses it', async (t) => {
   const script = new Script()
   const [undici, wire] = await transports(t, script)
   for (const end of ['O\0K\r\n', 'OK\r\r']) {
@@ -220,7 +220,7 @@ test('undici takes a control character in the reason of a response, the wire ref
   }
 })
 
-test('undici takes HTTP/2.0 and 0.9 for versions of this protocol, the wire does not', async (t) => {
+test('undici accepts HTTP/2.0 and 0.9 as versions of this protocol, the wire transport does not', async (t) => {
   const script = new Script()
   const [undici, wire] = await transports(t, script)
   for (const version of ['2.0', '0.9']) {
@@ -230,7 +230,7 @@ test('undici takes HTTP/2.0 and 0.9 for versions of this protocol, the wire does
   }
 })
 
-test('undici takes long lengths and endless chunk extensions, the wire does not', async (t) => {
+test('undici accepts long lengths and endless chunk extensions, the wire transport does not', async (t) => {
   const script = new Script()
   const [undici, wire] = await transports(t, script)
   const long = {
@@ -245,12 +245,12 @@ test('undici takes long lengths and endless chunk extensions, the wire does not'
   }
 })
 
-/** A length that is repeated, and white space before a colon: undici refuses both, the wire does as RFC 9112 says. */
+/** A repeated length, and white space before a colon: undici refuses both, the wire transport follows RFC 9112. */
 const LENIENT = /\r\ncontent-length:[^\r]*\r\n(?:[^\r\n]+\r\n)*content-length|\n[!#$%&'*+\-.^_`|~\w]+[ \t]+:/i
 
-/** Trailers that speak of the length of the body that is over: the wire refuses them, undici leaves some of them out. */
+/** Trailers with the length of the finished body: the wire transport refuses them, undici drops some of them. */
 const FRAMING_TRAILER = /\r\n0+(?:;[^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*(?:content-length|transfer-encoding):/i
-test('undici takes a Transfer-Encoding after the body, the wire does not', async (t) => {
+test('undici accepts a Transfer-Encoding after the body, the wire transport does not', async (t) => {
   const script = new Script()
   const [undici, wire] = await transports(t, script)
   const body = '5\r\nhello\r\n0\r\nTransfer-Encoding: gzip\r\n\r\n'
@@ -261,10 +261,10 @@ test('undici takes a Transfer-Encoding after the body, the wire does not', async
 
 /** Heads of 1xx, which are not reported. */
 const INTERIM = /^(?:\s*HTTP\/1\.[01] 1[0-9]{2} (?:[^\r\n]*\r\n)+\r\n)*/
-/** Its head ends within a field that says how long the body is: the wire looks at those together, once it is whole. */
+/** The head ends within a length field. The wire transport checks those together, once the head is complete. */
 const CUT_HEAD = 'HTTP/1.1 200\r\nUpgrade: h2c\r\nContent-Length: 05A\r\n'
 
-test('undici refuses a length that is none when it reads it, the wire when the head is whole', async (t) => {
+test('undici refuses an invalid length when it reads it, the wire transport when the head is complete', async (t) => {
   const script = new Script()
   const [undici, wire] = await transports(t, script)
   script.pieces = [Buffer.from(CUT_HEAD)]
@@ -275,7 +275,7 @@ test('undici refuses a length that is none when it reads it, the wire when the h
 })
 
 for (const method of ['GET', 'HEAD', 'POST']) {
-  test(`both transports report the same of a response to ${method}`, async (t) => {
+  test(`both transports report the same events for a response to ${method}`, async (t) => {
     const script = new Script()
     const [undici, wire] = await transports(t, script)
     await fc.assert(
@@ -294,8 +294,8 @@ for (const method of ['GET', 'HEAD', 'POST']) {
 }
 
 /**
- * After the head only the log learns why a response was cut, and undici does not always know. Of a head that is cut
- * either the cut or what is wrong so far is reported.
+ * After the head only the log shows why a response was cut, and undici does not always know. For a head that is cut,
+ * either the cut or the first error is reported.
  */
 function comparable({ code, ...story }: Story, isWhole: boolean): unknown {
   if (story.status !== 0) return story

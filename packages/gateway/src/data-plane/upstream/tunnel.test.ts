@@ -6,7 +6,7 @@ import { startLogged } from '../../testing/traffic-records.js'
 
 const OK = 'HTTP/1.1 200 OK\r\n\r\n'
 
-/** What a proxy says to CONNECT, and what the client gets. */
+/** A proxy's answer to CONNECT, and the client's response. */
 const LIES: Readonly<Record<string, readonly [(socket: net.Socket) => void, string]>> = {
   'nothing, and closes': [(socket) => socket.end(), 'GW_UPSTREAM_REFUSED'],
   'nothing, and resets': [(socket) => socket.resetAndDestroy(), 'GW_UPSTREAM_REFUSED'],
@@ -35,7 +35,7 @@ const LIES: Readonly<Record<string, readonly [(socket: net.Socket) => void, stri
 }
 
 for (const [name, [answer, code]] of Object.entries(LIES)) {
-  test(`a proxy that says ${name} costs one request, which was not sent, and shows no password`, async (t) => {
+  test(`a proxy that answers ${name} costs one request, which was not sent, and reveals no password`, async (t) => {
     const proxy = await rawOrigin(t, (socket) => socket.once('data', () => answer(socket)))
     const gateway = await startLogged(t, {
       upstreams: [

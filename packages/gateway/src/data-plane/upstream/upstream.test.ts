@@ -48,7 +48,7 @@ function conform(transport: TransportName): void {
     assert.equal(names.filter((name) => name === 'a').length, 30)
   })
 
-  test('a retry does not take the turn of a target: the living share what the dead one leaves', async (t) => {
+  test('a retry does not use up the turn of a target: the working ones share the requests of the failed one', async (t) => {
     const [a, b] = await origins(t, ['a', 'b'])
     const dead = primary(`http://127.0.0.1:${await closedPort()}`)
     const gateway = await startGateway(t, {
@@ -67,7 +67,7 @@ function conform(transport: TransportName): void {
     assert.ok(ofA >= 25 && ofA <= 35, `${ofA} of 60 requests went to one of two equal targets`)
   })
 
-  test('a header decides the target for good, as long as that target lives', async (t) => {
+  test('a header fixes the target, as long as that target works', async (t) => {
     const all = await origins(t, ['a', 'b', 'c'])
     const gateway = await startGateway(t, {
       upstreams: [
@@ -102,7 +102,7 @@ function conform(transport: TransportName): void {
     }
   })
 
-  test('a target without room is passed over without using up a retry', async (t) => {
+  test('a target without room is skipped without using up a retry', async (t) => {
     const busy = await rawOrigin(t, () => {})
     const [alive] = await origins(t, ['alive'])
     const targets = [
@@ -154,7 +154,7 @@ function conform(transport: TransportName): void {
     }
   })
 
-  test('a budget that is spent ends retries, and answers stay those of the failure', async (t) => {
+  test('a spent budget ends retries, and responses stay those of the failure', async (t) => {
     const [alive] = await origins(t, ['alive'])
     const dead = `http://127.0.0.1:${await closedPort()}`
     const gateway = await startGateway(t, {

@@ -3,7 +3,7 @@ import { type TestGateway, until } from '../../testing/gateway.js'
 import { ok, scriptedOrigin } from '../../testing/scripted-origin.js'
 import { startOver, testOver } from '../../testing/transports.js'
 
-// How often requests wait for a connection to their target, as operators see it.
+// The number of requests that wait for a connection to their target, for operators.
 
 for (const transport of ['undici', 'wire'] as const) {
   const test = testOver(transport)
@@ -13,7 +13,7 @@ for (const transport of ['undici', 'wire'] as const) {
     return plane.samples().find(({ name }) => name === 'gw_upstream_waits_total')!.value
   }
 
-  test('requests that find all connections taken are counted once each, and others never', async (t) => {
+  test('requests that find all connections in use are counted once each, and others never', async (t) => {
     const asked: { readonly answer: () => void }[] = []
     const origin = await scriptedOrigin(t, ({ socket }, path) => {
       asked.push({ answer: () => socket.write(ok(path)) })

@@ -14,7 +14,7 @@ import {
 import { type StartGateway, testEngines } from '../listener/conformance/engines.js'
 import { formFrame } from './frames.js'
 
-// Clients and targets that do what they may not, with their own bytes.
+// Clients and targets that violate the protocol, with raw bytes.
 
 const HANDSHAKE =
   'GET /a HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
@@ -26,7 +26,7 @@ interface Attack {
   readonly gateway: TestGateway
 }
 
-/** A client that has shaken hands and may send any bytes now. */
+/** A client that has completed the handshake and may send any bytes. */
 async function attack(
   t: TestContext,
   start: StartGateway,
@@ -52,7 +52,7 @@ function changed(bytes: Buffer, at: number, value: number): Buffer {
   return bytes
 }
 
-/** The close code in the frame that a client got last; 1006: there is none. */
+/** The close code in the client's last frame; 1006 if there is none. */
 function closeCodeOf({ text }: RawConnection): number {
   const bytes = Buffer.from(text.slice(text.indexOf('\r\n\r\n') + 4), 'latin1')
   const at = bytes.indexOf(Buffer.from([0x88, 2]))
@@ -95,7 +95,7 @@ const UNNOTICED_BY_UWS = /unmasked|needs|of one byte/
 
 for (const [name, bytes, code] of INVALID) {
   testEngines(
-    `a client that sends ${name} is closed with ${code} and its frame goes no further`,
+    `a client that sends ${name} is closed with ${code} and its frame is not forwarded`,
     async (t, start) => {
       const { client, origin, gateway } = await attack(t, start)
       const received: string[] = []
@@ -143,7 +143,7 @@ for (const [name, bytes] of FROM_TARGET) {
   })
 }
 
-testEngines('frames in pieces of one byte are relayed as they are', async (t, start) => {
+testEngines('frames in pieces of one byte are relayed unchanged', async (t, start) => {
   const { client, origin } = await attack(t, start)
   const received = messageOf(origin.sockets[0]!)
   for (const byte of frame(2, 'b'.repeat(200))) {
@@ -169,10 +169,10 @@ testEngines('a message over maxMessage ends with 1009, whole or in fragments', a
 })
 
 testEngines(
-  'more than rate in a second end with 1008: messages, pings and empty fragments',
+  'exceeding rate per second ends with 1008: messages, pings and empty fragments',
   async (t, start, engine) => {
     const floods = [Array(50).fill(frame(1, 'a')), Array(50).fill(frame(9, 'p'))]
-    // uWebSockets.js puts fragments together before anybody sees them.
+    // uWebSockets.js joins fragments before they are delivered.
     if (engine === 'node') floods.push([frame(1, '', false), ...Array(50).fill(frame(0, '', false))])
     for (const flood of floods) {
       const { client, origin } = await attack(t, start, { rate: 10 })
@@ -187,7 +187,7 @@ testEngines(
   },
 )
 
-testEngines('a connection on which nothing happens ends with 1001', async (t, start) => {
+testEngines('an idle connection ends with 1001', async (t, start) => {
   const { client, origin, gateway } = await attack(t, start, { idleMs: 100 })
   const closed = closeOf(origin.sockets[0]!)
   assert.equal((await closed).code, 1001)
@@ -223,7 +223,7 @@ function sendAll(
   return { sent: () => sent - buffered(), stop: () => clearInterval(timer) }
 }
 
-/** Until nothing more is taken. */
+/** Until no more bytes are accepted. */
 async function stalled(taken: () => number): Promise<number> {
   let before = -1
   await until(async () => {
@@ -236,7 +236,7 @@ async function stalled(taken: () => number): Promise<number> {
 }
 
 testEngines(
-  'a client that does not read makes its target wait, and gets all of it in the end',
+  'a client that does not read makes its target wait, and gets everything in the end',
   async (t, start) => {
     const { client, origin } = await attack(t, start, { maxMessage: 1_000_000 })
     const target = origin.sockets[0]!
@@ -279,7 +279,7 @@ testEngines(
 )
 
 testEngines(
-  'a client that sends on to a target that does not read is closed: its engine cannot stop reading',
+  'a client that keeps sending to a target that does not read is closed: its engine cannot stop reading',
   async (t, start) => {
     const origin = await webSocketOrigin(t, { onSocket: (socket) => socket.pause() })
     const gateway = await start(t, { upstreams: [{ urls: [origin.url] }], routes: [webSocketRoute()] })

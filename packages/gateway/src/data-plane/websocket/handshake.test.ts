@@ -24,7 +24,7 @@ import { certificateFiles, tlsPlan } from '../listener/testing/certificate-files
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ=='
 const ACCEPT = 's3pPLMBiTxaQ9kYGzzhZRbK+xOo='
 
-/** A handshake with some fields in place of those it should have; undefined: without. */
+/** A handshake with some fields replaced; undefined removes a field. */
 function handshake(
   changes: Readonly<Record<string, string | undefined>> = {},
   line = 'GET /a HTTP/1.1',
@@ -46,7 +46,7 @@ function planFor(...urls: string[]): PlanOverrides {
 }
 
 testEngines(
-  'a handshake reaches the target with its forwarding fields, and its answer the client',
+  'a handshake reaches the target with its forwarding fields, and its response the client',
   async (t, start) => {
     const origin = await webSocketOrigin(t, { protocols: (offered) => [...offered][1]! })
     const gateway = await start(t, planFor(origin.url))
@@ -89,7 +89,7 @@ testEngines('clients over TLS', async (t, start) => {
   }
 })
 
-testEngines('a target over TLS is asked with the options of its upstream', async (t, start) => {
+testEngines('a target over TLS is contacted with the options of its upstream', async (t, start) => {
   const dir = mkdtempSync(join(tmpdir(), 'gw-websocket-'))
   t.after(() => rmSync(dir, { recursive: true }))
   const caFile = join(dir, 'ca.pem')
@@ -111,7 +111,7 @@ testEngines('a target over TLS is asked with the options of its upstream', async
   assert.equal((await refusedWith(t, strict.url)).statusCode, 502)
 })
 
-testEngines('a refusal of the target is passed on as the response that it is', async (t, start) => {
+testEngines('a refusal of the target is passed on as an ordinary response', async (t, start) => {
   for (const status of [200, 401, 403, 426, 500]) {
     const origin = await httpOrigin(t, (_, res) =>
       res.writeHead(status, { 'x-a': 'b', 'content-length': 2 }).end('no'),
@@ -142,7 +142,7 @@ const LIES: readonly (readonly [name: string, answer: string])[] = [
   ['a head that is not valid', 'HTTP/1.1 101 Switching Protocols\r\nbad line\r\n'],
 ]
 for (const [name, answer] of LIES) {
-  testEngines(`a target that answers 101 with ${name} is answered for with 502`, async (t, start) => {
+  testEngines(`a target that answers 101 with ${name} leads to 502`, async (t, start) => {
     const origin = await rawOrigin(t, answering(`${answer}\r\n`))
     const gateway = await start(t, planFor(origin.url))
     const client = await connectRaw(t, gateway.port)
@@ -154,7 +154,7 @@ for (const [name, answer] of LIES) {
   })
 }
 
-testEngines('a target that nobody listens at is left for the next one', async (t, start) => {
+testEngines('an unreachable target is replaced by the next one', async (t, start) => {
   const origin = await webSocketOrigin(t)
   const gateway = await start(t, planFor(`http://127.0.0.1:${await closedPort()}`, origin.url))
   for (let i = 0; i < 2; i++) await openWebSocket(t, gateway.url)
@@ -162,20 +162,17 @@ testEngines('a target that nobody listens at is left for the next one', async (t
   assert.equal((await refusedWith(t, alone.url)).statusCode, 502)
 })
 
-testEngines(
-  'a target that does not answer the handshake in time is answered for with 504',
-  async (t, start) => {
-    const origin = await rawOrigin(t, () => {})
-    const timeouts = { connectMs: 1000, headersMs: 100, idleMs: 1000, totalMs: 0 }
-    const route = { ...webSocketRoute(), timeouts }
-    const gateway = await start(t, { upstreams: [{ urls: [origin.url] }], routes: [route] })
-    assert.equal((await refusedWith(t, gateway.url)).statusCode, 504)
-    assert.equal(origin.connections(), 1)
-  },
-)
+testEngines('a target that does not answer the handshake in time leads to 504', async (t, start) => {
+  const origin = await rawOrigin(t, () => {})
+  const timeouts = { connectMs: 1000, headersMs: 100, idleMs: 1000, totalMs: 0 }
+  const route = { ...webSocketRoute(), timeouts }
+  const gateway = await start(t, { upstreams: [{ urls: [origin.url] }], routes: [route] })
+  assert.equal((await refusedWith(t, gateway.url)).statusCode, 504)
+  assert.equal(origin.connections(), 1)
+})
 
 testEngines(
-  'a client that goes away before the answer leaves no connection to the target',
+  'a client that disconnects before the response leaves no connection to the target',
   async (t, start) => {
     let isClosed = false
     const origin = await rawOrigin(t, (socket) => socket.resume().on('close', () => (isClosed = true)))
@@ -214,7 +211,7 @@ for (const [name, sent, status] of INVALID) {
   )
 }
 
-// uWebSockets.js takes any first Connection field of five letters for "close".
+// uWebSockets.js mistakes any first Connection field of five letters for "close".
 for (const connection of [
   'close\r\nconnection: Upgrade',
   'close, Upgrade',
@@ -233,9 +230,9 @@ for (const connection of [
   })
 }
 
-/** What is no handshake, whatever fields it has. */
+/** Requests that are not handshakes, whatever fields they have. */
 testEngines(
-  'a request with the fields of a handshake but no Upgrade is served as what it is',
+  'a request with the fields of a handshake but no Upgrade is served as an ordinary request',
   async (t, start) => {
     const origin = await echoOrigin(t)
     const gateway = await start(t, planFor(origin.url))
@@ -246,20 +243,23 @@ testEngines(
   },
 )
 
-testEngines('bytes that come before the 101 are never read as a request, nor passed on', async (t, start) => {
-  const origin = await rawOrigin(t, answering(`${accepting()}\r\n`))
-  const gateway = await start(t, planFor(origin.url))
-  for (const early of ['GET /admin HTTP/1.1\r\nHost: a\r\n\r\n', '\x81\x80\x00\x00\x00\x00']) {
-    const client = await connectRaw(t, gateway.port)
-    client.send(handshake() + early)
-    await until(() => client.isClosed)
-    assert.ok(!statusesOf(client.text).includes(101), client.text)
-    assert.ok(statusesOf(client.text).length <= 1)
-  }
-  await until(() => gateway.plane.inFlight === 0)
-})
+testEngines(
+  'bytes that arrive before the 101 are never parsed as a request, nor forwarded',
+  async (t, start) => {
+    const origin = await rawOrigin(t, answering(`${accepting()}\r\n`))
+    const gateway = await start(t, planFor(origin.url))
+    for (const early of ['GET /admin HTTP/1.1\r\nHost: a\r\n\r\n', '\x81\x80\x00\x00\x00\x00']) {
+      const client = await connectRaw(t, gateway.port)
+      client.send(handshake() + early)
+      await until(() => client.isClosed)
+      assert.ok(!statusesOf(client.text).includes(101), client.text)
+      assert.ok(statusesOf(client.text).length <= 1)
+    }
+    await until(() => gateway.plane.inFlight === 0)
+  },
+)
 
-testEngines('a request behind a handshake that was refused is not served', async (t, start) => {
+testEngines('a request after a refused handshake is not served', async (t, start) => {
   const origin = await httpOrigin(t, (_, res) => res.writeHead(403).end())
   const gateway = await start(t, planFor(origin.url))
   const client = await connectRaw(t, gateway.port)
@@ -269,7 +269,7 @@ testEngines('a request behind a handshake that was refused is not served', async
   assert.ok(origin.connections() <= 1)
 })
 
-/** The compression that both sides want. */
+/** Compression that both sides support. */
 async function compressed(t: TestContext, url: string): Promise<string> {
   const client = await openWebSocket(t, url, { perMessageDeflate: { threshold: 0 } })
   const answer = messageOf(client)
@@ -279,7 +279,7 @@ async function compressed(t: TestContext, url: string): Promise<string> {
 }
 
 testEngines(
-  'compression is agreed on end to end where the route passes it and the engine can',
+  'compression is negotiated end to end if the route passes it and the engine can',
   async (t, start, engine) => {
     const origin = await webSocketOrigin(t, { compresses: true })
     const upstreams = [{ urls: [origin.url] }]
@@ -290,7 +290,7 @@ testEngines(
   },
 )
 
-test('a worker on uWebSockets.js writes nothing to stderr for WebSockets, and closes none for what it reads there', async (t) => {
+test('a worker on uWebSockets.js writes nothing to stderr for WebSockets, and closes none by mistake', async (t) => {
   const program = `
     import { test } from 'node:test'
     import { once } from 'node:events'

@@ -63,7 +63,7 @@ testEngines('a drain closes WebSockets with 1001 and waits for both sides', asyn
 })
 
 testEngines(
-  'a drain cuts those who do not answer, when its time is over',
+  'a drain cuts connections that do not close, when its time is over',
   async (t, start) => {
     const origin = await webSocketOrigin(t, { onSocket: (socket) => socket.pause() })
     const gateway = await start(t, planFor(origin))
@@ -79,7 +79,7 @@ testEngines(
 )
 
 testEngines(
-  'a reload closes the WebSockets of routes that are gone, and keeps the others',
+  'a reload closes the WebSockets of removed routes, and keeps the others',
   async (t, start, engine) => {
     const origin = await webSocketOrigin(t)
     const plan = planFor(origin)

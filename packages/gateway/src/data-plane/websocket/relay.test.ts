@@ -14,7 +14,7 @@ import { testEngines } from '../listener/conformance/engines.js'
 
 const SIZES = [0, 1, 125, 126, 127, 128, 65_535, 65_536, 65_537, 1_048_576]
 
-testEngines('messages of every length go both ways unchanged', async (t, start) => {
+testEngines('messages of every length pass unchanged in both directions', async (t, start) => {
   const origin = await webSocketOrigin(t)
   const gateway = await start(t, { upstreams: [{ urls: [origin.url] }], routes: [webSocketRoute()] })
   const client = await openWebSocket(t, gateway.url)
@@ -31,7 +31,7 @@ testEngines('messages of every length go both ways unchanged', async (t, start) 
   }
 })
 
-testEngines('many messages in one write come one by one, in their order', async (t, start) => {
+testEngines('many messages in one write arrive one by one, in order', async (t, start) => {
   const origin = await webSocketOrigin(t)
   const gateway = await start(t, { upstreams: [{ urls: [origin.url] }], routes: [webSocketRoute()] })
   const client = await openWebSocket(t, gateway.url)
@@ -76,7 +76,7 @@ testEngines('pings of both sides are answered with their payload', async (t, sta
       assert.equal(String(answer), payload)
     }
   }
-  // A pong that nobody has asked for means nothing.
+  // An unsolicited pong has no meaning.
   client.pong('unasked')
   client.send('still open')
   assert.equal(String(await messageOf(client)), 'still open')
@@ -95,7 +95,7 @@ const CLOSES: readonly (readonly [code: number | undefined, reason: string])[] =
   [undefined, ''],
 ]
 
-/** uWebSockets.js takes these for a protocol error (docs/reference/limits.md). */
+/** uWebSockets.js treats these as a protocol error (docs/reference/limits.md). */
 const UNKNOWN_TO_UWS = [1014, 3000]
 
 for (const [code, reason] of CLOSES) {
@@ -122,7 +122,7 @@ for (const [code, reason] of CLOSES) {
   )
 }
 
-testEngines('a side that is cut makes the other one see a cut connection', async (t, start) => {
+testEngines('when one side is cut the other one sees a cut connection', async (t, start) => {
   const origin = await webSocketOrigin(t)
   const gateway = await start(t, { upstreams: [{ urls: [origin.url] }], routes: [webSocketRoute()] })
   for (const by of ['client', 'target']) {

@@ -7,7 +7,7 @@ function moduleOf(code: string): URL {
   return new URL(`data:text/javascript,${encodeURIComponent(code)}`)
 }
 
-/** Adds up bytes, and shows on which thread and how often it was made. */
+/** Adds up bytes, and reports its thread and the number of times it was compiled. */
 const SUMS = moduleOf(`
   import { threadId } from 'node:worker_threads'
   globalThis.made ??= 0
@@ -20,7 +20,7 @@ const SUMS = moduleOf(`
   }`)
 const STUCK = moduleOf('export function work() { return () => new Promise(() => {}) }')
 
-/** Ends its thread, fails after its task, works for ever, or gives back what it got. */
+/** Ends its thread, fails after its task, runs forever, or returns its input. */
 const FRAGILE = moduleOf(`export function work() {
   return (what) => {
     if (what === 'end') process.exit(3)
@@ -47,7 +47,7 @@ interface Sum {
   readonly threadId: number
 }
 
-test('work is made once for its configuration, on another thread, and its input stays here', async (t) => {
+test('work is compiled once per configuration, on another thread, and its input stays here', async (t) => {
   const pool = poolFor(t)
   const double = pool.offload<Uint8Array, Sum>(SUMS, { factor: 2 })
   const bytes = Buffer.from([1, 2, 3])
@@ -60,13 +60,13 @@ test('work is made once for its configuration, on another thread, and its input 
   assert.deepEqual([triple.sum, triple.made], [18, 2])
 })
 
-test('what the work throws comes back with its message, and the thread goes on', async (t) => {
+test('an error thrown by the work is passed back with its message, and the thread goes on', async (t) => {
   const sums = poolFor(t).offload<Uint8Array, Sum>(SUMS, { factor: 1 })
   await assert.rejects(sums.run(new Uint8Array(0), GOING), /no bytes/)
   assert.equal((await sums.run(Uint8Array.of(5), GOING)).sum, 5)
 })
 
-test('beyond the bound of what may wait nothing is taken', async (t) => {
+test('tasks beyond the queue limit are refused', async (t) => {
   const pool = poolFor(t)
   const stuck = pool.offload<number, never>(STUCK, {})
   const waiting = Array.from({ length: 100 }, (_, i) => stuck.run(i, GOING).catch((error: unknown) => error))
@@ -77,7 +77,7 @@ test('beyond the bound of what may wait nothing is taken', async (t) => {
   assert.ok(overloads.length >= 30 && overloads.length <= 40, `${overloads.length} of 100 were refused`)
 })
 
-test('what waits for a thread that dies gets another one', { timeout: 20_000 }, async (t) => {
+test('a task that waits for a thread that dies gets another one', { timeout: 20_000 }, async (t) => {
   const fragile = poolFor(t).offload<string, string>(FRAGILE, {})
   await fragile.run('warm', GOING)
   const outcomes = await Promise.allSettled([
@@ -91,7 +91,7 @@ test('what waits for a thread that dies gets another one', { timeout: 20_000 }, 
   )
 })
 
-test('a failure after a task ends its thread only, and is reported', { timeout: 20_000 }, async (t) => {
+test('a failure after a task ends only its thread, and is reported', { timeout: 20_000 }, async (t) => {
   const fragile = poolFor(t).offload<string, string>(FRAGILE, {})
   faults.length = 0
   assert.equal(await fragile.run('fail later', GOING), 'fail later')
@@ -100,20 +100,22 @@ test('a failure after a task ends its thread only, and is reported', { timeout: 
   assert.equal(await fragile.run('after', GOING), 'after')
 })
 
-test('work that does not end is ended, and the next one finds a thread', { timeout: 20_000 }, async (t) => {
+test('work that does not end is terminated, and the next task finds a thread', {
+  timeout: 20_000,
+}, async (t) => {
   const fragile = poolFor(t, 1, 2000).offload<string, string>(FRAGILE, {})
   await assert.rejects(fragile.run('for ever', GOING), /more than 2000 ms/)
   assert.equal(await fragile.run('after', GOING), 'after')
 })
 
-test('work may have a limit of its own', { timeout: 20_000 }, async (t) => {
+test('work may have its own time limit', { timeout: 20_000 }, async (t) => {
   const pool = poolFor(t)
   const fragile = pool.offload<string, string>(FRAGILE, {}, 500)
   await assert.rejects(fragile.run('for ever', GOING), Overtime)
   assert.equal(await pool.offload<string, string>(FRAGILE, {}).run('after', GOING), 'after')
 })
 
-test('tasks run in the order in which they came', async (t) => {
+test('tasks run in arrival order', async (t) => {
   const fragile = poolFor(t).offload<string, string>(FRAGILE, {})
   const order: string[] = []
   const names = ['a', 'b', 'c', 'd', 'e']
@@ -121,7 +123,7 @@ test('tasks run in the order in which they came', async (t) => {
   assert.deepEqual(order, names)
 })
 
-test('work that nobody waits for any more is not begun when its turn comes', async (t) => {
+test('work whose request has ended is not started when its turn comes', async (t) => {
   const pool = poolFor(t)
   const sums = pool.offload<Uint8Array, Sum>(SUMS, { factor: 1 })
   const first = sums.run(Uint8Array.of(1), GOING)
@@ -134,7 +136,7 @@ test('work that nobody waits for any more is not begun when its turn comes', asy
   assert.equal((await third).sum, 3)
 })
 
-test('those that nobody waits for any more make room for others when as much waits as may', async (t) => {
+test('tasks whose requests have ended make room for others when the queue is full', async (t) => {
   const pool = poolFor(t)
   const slow = pool.offload<string, string>(FRAGILE, {})
   const gone = { endedMono: 0 }

@@ -7,18 +7,19 @@ import { echoOrigin, httpOrigin, type Origin, rawOrigin } from '../../../testing
 import { connectRaw, type RawConnection } from '../../../testing/raw-connection.js'
 import { type StartGateway, testEngines } from './engines.js'
 
-// A client that goes away, in each phase of its request: its call is cancelled at the target and nothing stays behind.
+// A client that disconnects, in each phase of its request: its call is cancelled at the target and nothing stays
+// behind.
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
 const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'
-/** So long that no time-out of ours can be what cancels a call. */
+/** Long enough that none of the gateway's timeouts can cancel a call. */
 const PATIENT: TimeoutsPlan = { connectMs: 60_000, headersMs: 60_000, idleMs: 60_000, totalMs: 0 }
 
-/** A target that is reported what to do by the test, and its connections. */
+/** A target that the test controls, and its connections. */
 interface Watched {
   readonly origin: Origin
   readonly received: () => string
-  /** Connections that have closed. */
+  /** Number of closed connections. */
   readonly closed: () => number
 }
 
@@ -43,7 +44,7 @@ async function gatewayTo(
 ): Promise<TestGateway> {
   return start(t, {
     upstreams: [{ urls: [origin.url], timeouts: PATIENT, connections, maxPending: 10 }],
-    // The beginning of a body goes upstream at once.
+    // The start of a body is sent upstream at once.
     listener: { limits: { bodyIdleMs: 60_000, bodyBuffer: 0 } },
   })
 }
@@ -205,7 +206,7 @@ testEngines(
   },
 )
 
-testEngines('a client that goes away before its answer is counted among the 4xx', async (t, start) => {
+testEngines('a client that disconnects before its response is counted among the 4xx', async (t, start) => {
   const watched = await watchedOrigin(t)
   const gateway = await gatewayTo(t, start, watched.origin)
   const client = await connectRaw(t, gateway.port)
@@ -216,19 +217,22 @@ testEngines('a client that goes away before its answer is counted among the 4xx'
   assert.equal(sampleOf(gateway, 'gw_requests_total', 'status="4xx"'), 1)
 })
 
-testEngines('hundreds of idle connections open and close without a trace', async (t, start) => {
-  const origin = await echoOrigin(t)
-  const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
-  const idle = await Promise.all(Array.from({ length: 300 }, () => connectRaw(t, gateway.port)))
-  await until(() => gateway.plane.connections === 300)
-  const busy = await connectRaw(t, gateway.port)
-  busy.send(GET)
-  await until(() => busy.text.startsWith('HTTP/1.1 200 '))
-  for (const [i, client] of idle.entries()) {
-    if (i % 2 === 0) client.reset()
-    else client.halfClose()
-  }
-  await until(() => gateway.plane.connections === 1)
-  busy.reset()
-  await comesToRest(gateway)
-})
+testEngines(
+  'hundreds of idle connections open and close without leaving anything behind',
+  async (t, start) => {
+    const origin = await echoOrigin(t)
+    const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
+    const idle = await Promise.all(Array.from({ length: 300 }, () => connectRaw(t, gateway.port)))
+    await until(() => gateway.plane.connections === 300)
+    const busy = await connectRaw(t, gateway.port)
+    busy.send(GET)
+    await until(() => busy.text.startsWith('HTTP/1.1 200 '))
+    for (const [i, client] of idle.entries()) {
+      if (i % 2 === 0) client.reset()
+      else client.halfClose()
+    }
+    await until(() => gateway.plane.connections === 1)
+    busy.reset()
+    await comesToRest(gateway)
+  },
+)

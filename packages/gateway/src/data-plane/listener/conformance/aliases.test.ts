@@ -3,7 +3,7 @@ import { echoOrigin } from '../../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../../testing/raw-client.js'
 import { testEngines } from './engines.js'
 
-// Methods, hosts and forwarding fields that servers take for others.
+// Spellings of methods, hosts and forwarding fields that servers may treat as equal.
 
 const ALL = {
   hosts: [],
@@ -14,7 +14,7 @@ const ALL = {
   when: null,
 }
 
-testEngines('a method in lower case reaches no target, whatever the routes say', async (t, start) => {
+testEngines('a lower-case method reaches no target, whatever the routes say', async (t, start) => {
   const origin = await echoOrigin(t)
   const post = { ...ALL, methods: ['POST'] }
   const gateway = await start(t, {
@@ -34,7 +34,7 @@ testEngines('a method in lower case reaches no target, whatever the routes say',
   assert.equal(origin.connections(), 0)
 })
 
-testEngines('a host stays on its route however it is written', async (t, start) => {
+testEngines('a host reaches the same route however it is written', async (t, start) => {
   const origin = await echoOrigin(t)
   const inside = { ...ALL, hosts: ['internal.example', '[2001:db8::1]'] }
   const gateway = await start(t, {
@@ -66,7 +66,7 @@ testEngines('a host stays on its route however it is written', async (t, start) 
 })
 
 testEngines(
-  'no field reaches a target that it could take for framing or for a forwarding field of the gateway',
+  'no field reaches a target that could mistake it for framing or for a forwarding field of the gateway',
   async (t, start) => {
     const origin = await echoOrigin(t)
     const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
@@ -88,7 +88,7 @@ testEngines(
 )
 
 testEngines(
-  'behind a POST without a length nothing is read, because its length may be hidden behind an empty name',
+  'nothing after a POST without a length is parsed, because its length may be hidden behind an empty name',
   async (t, start) => {
     const origin = await echoOrigin(t)
     const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
@@ -103,7 +103,7 @@ testEngines(
 )
 
 testEngines(
-  'the upstream hears of a client from the field that the trusted proxies write, and of no other',
+  'the upstream learns the client from the field that the trusted proxies send, and from no other',
   async (t, start) => {
     const origin = await echoOrigin(t)
     const listener = { trustedProxies: ['127.0.0.1/32'] }

@@ -10,7 +10,7 @@ const ROUTES = [
   { id: 'hello', action: { kind: 'respond' as const, status: 200, headers: [], body: 'hi' }, timeouts: null },
 ]
 
-/** Connects and asks, says so by a file, and shows how many of its calls were answered. */
+/** Connects and sends requests, announces it by a file, and reports how many were answered. */
 const CALLER = `
   const net = require('node:net')
   const [, port, asked, calls] = process.argv
@@ -31,7 +31,7 @@ const CALLER = `
 `
 
 testEngines(
-  'calls whose connections wait to be accepted when a listener closes are answered',
+  'requests on connections that wait to be accepted when a listener closes are answered',
   async (t, start) => {
     const dir = mkdtempSync(join(tmpdir(), 'sluice-closing-'))
     t.after(() => rmSync(dir, { recursive: true }))
@@ -53,7 +53,7 @@ testEngines(
   },
 )
 
-/** Lets nothing else happen on this thread, which would accept the connections. */
+/** Blocks this thread, which would otherwise accept the connections. */
 function standStill(isOver: () => boolean): void {
   const nobody = new Int32Array(new SharedArrayBuffer(4))
   const giveUpMono = performance.now() + 30_000

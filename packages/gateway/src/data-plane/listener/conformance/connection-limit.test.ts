@@ -35,7 +35,7 @@ testEngines('connections beyond the limit are answered 503, closed and counted',
   assert.equal(turnedAway(gateway), 1)
 })
 
-testEngines('connections within the limit are served while many others are turned away', async (t, start) => {
+testEngines('connections within the limit are served while many others are rejected', async (t, start) => {
   const gateway = await limitedGateway(t, start, 1)
   const served = await connectRaw(t, gateway.port)
   await until(() => gateway.plane.connections === 1)
@@ -47,7 +47,7 @@ testEngines('connections within the limit are served while many others are turne
   assert.equal(turnedAway(gateway), 300)
 })
 
-testEngines('a place that becomes free is given to the next connection', async (t, start) => {
+testEngines('a place that becomes free goes to the next connection', async (t, start) => {
   const gateway = await limitedGateway(t, start, 1)
   const first = await connectRaw(t, gateway.port)
   await until(() => gateway.plane.connections === 1)
@@ -71,7 +71,7 @@ async function sharingGateway(
   })
 }
 
-/** Whether a new connection from this address is served. */
+/** Returns true if a new connection from this address is served. */
 async function isServed(t: TestContext, gateway: TestGateway, address: string): Promise<boolean> {
   const client = await connectRaw(t, gateway.port, address)
   client.send(GET)
@@ -81,7 +81,7 @@ async function isServed(t: TestContext, gateway: TestGateway, address: string): 
 }
 
 testEngines(
-  'connections of one address beyond limits.connectionsPerClient are turned away, those of others are served',
+  'connections beyond limits.connectionsPerClient of one address are rejected, those of others are served',
   async (t, start) => {
     const gateway = await sharingGateway(t, start)
     const silent = await Promise.all(
@@ -92,14 +92,14 @@ testEngines(
     assert.match(silent.find((client) => client.isClosed)!.text, /for this client address/)
     assert.equal(await isServed(t, gateway, '127.0.0.2'), true)
     assert.equal(await isServed(t, gateway, '127.0.0.1'), false)
-    // With connections of several addresses open, only the kernel knows whose have closed.
+    // With connections of several addresses open, only the kernel knows which have closed.
     await connectRaw(t, gateway.port, '127.0.0.3')
     for (const client of silent) client.reset()
     await until(() => isServed(t, gateway, '127.0.0.1'))
   },
 )
 
-testEngines('one address may come and go as often as it likes beside others', async (t, start) => {
+testEngines('one address may connect and disconnect as often as it likes beside others', async (t, start) => {
   const gateway = await sharingGateway(t, start)
   for (let i = 3; i < 15; i++) await connectRaw(t, gateway.port, `127.0.0.${i}`)
   await until(() => gateway.plane.connections === 12)

@@ -16,7 +16,7 @@ interface Answer {
   readonly status: number
   readonly connection: string
   readonly text: string
-  /** It came on the connection of a request before it. */
+  /** It arrived on the connection of an earlier request. */
   readonly isReused: boolean
 }
 
@@ -41,7 +41,7 @@ function call(url: string, agent: http.Agent | false): Promise<Answer> {
 }
 
 testEngines(
-  'a gateway that is not ready any more serves on, and ends connections with their next answer',
+  'a gateway that is no longer ready keeps serving, and closes connections after their next response',
   async (t, start) => {
     const { url, plane } = await start(t, { routes: [{ id: 'hi', ...RESPOND }], listener: HEALTH })
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
@@ -62,7 +62,7 @@ testEngines(
   },
 )
 
-testEngines('an answer that has not begun when the drain does ends its connection', async (t, start) => {
+testEngines('a response that starts after the drain has begun closes its connection', async (t, start) => {
   let answer = (): void => {}
   const origin = await httpOrigin(t, (_, res) => (answer = () => void res.end('late')))
   const { url, plane } = await start(t, { upstreams: [{ urls: [origin.url] }] })
@@ -74,7 +74,7 @@ testEngines('an answer that has not begun when the drain does ends its connectio
 })
 
 testEngines(
-  'a client whose answer ends in the drain may ask once more on its connection',
+  'a client whose response ends during the drain may send one more request on its connection',
   async (t, start) => {
     let end = (): void => {}
     const origin = await httpOrigin(t, (req, res) => {
@@ -88,11 +88,11 @@ testEngines(
     const stream = call(`${url}/stream`, agent)
     await until(() => plane.inFlight === 1)
     const drained = plane.drain(30_000)
-    // Longer than what a drain waits for at its beginning.
+    // Longer than the initial wait of a drain.
     await new Promise((resolve) => setTimeout(resolve, 300))
     end()
     assert.equal((await stream).text, 'begun')
-    // The agent has its connection back a moment later.
+    // The agent gets its connection back a moment later.
     await until(() => Object.keys(agent.freeSockets).length > 0)
     const next = await call(url, agent)
     assert.deepEqual([next.text, next.connection, next.isReused], ['next', 'close', true])
@@ -110,7 +110,7 @@ testEngines('idle connections are closed at the end of a drain', async (t, start
   await closed
 })
 
-test('HTTP/2: connections end with their next request once a gateway is not ready any more', async (t) => {
+test('HTTP/2: connections close after their next request once a gateway is no longer ready', async (t) => {
   const gateway = await startGateway(t, {
     routes: [{ id: 'hi', ...RESPOND }],
     listener: { engine: 'node', http2: { alpn: true, priorKnowledge: true, streams: 100 } },
@@ -134,7 +134,7 @@ function hasBody(client: RawHttp2Client, stream: number): boolean {
   return client.frames.some((frame) => frame.type === FRAME.data && frame.stream === stream)
 }
 
-/** What each GOAWAY names as the last stream that is answered (RFC 9113, 6.8). */
+/** Last stream id in each GOAWAY (RFC 9113 section 6.8). */
 function lastStreams(client: RawHttp2Client): number[] {
   return client.frames
     .filter(({ type }) => type === FRAME.goaway)

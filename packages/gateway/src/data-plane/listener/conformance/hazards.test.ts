@@ -106,7 +106,7 @@ for (const value of BAD_LENGTHS) {
   )
 }
 
-testEngines('Content-Length 0 beside one that hides a request lets neither through', async (t, start) => {
+testEngines('Content-Length 0 beside one that hides a request forwards neither', async (t, start) => {
   const origin = await echoOrigin(t)
   const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const answer = await sendRaw(gateway.port, [
@@ -120,7 +120,7 @@ testEngines('Content-Length 0 beside one that hides a request lets neither throu
   assert.equal(origin.connections(), 0)
 })
 
-testEngines('a method is the one that was sent', async (t, start) => {
+testEngines('a method is forwarded as it was sent', async (t, start) => {
   const methods: string[] = []
   const origin = await rawOrigin(t, (socket) => {
     socket.once('data', (head) => {
@@ -138,7 +138,7 @@ testEngines('a method is the one that was sent', async (t, start) => {
 })
 
 testEngines(
-  'equal Content-Length lines are one',
+  'equal Content-Length lines count as one',
   async (t, start) => {
     const origin = await echoOrigin(t)
     const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
@@ -161,7 +161,7 @@ testEngines('Content-Length beside Transfer-Encoding is refused', async (t, star
 })
 
 testEngines(
-  'a chunked request closes its connection, so that nothing behind it is parsed',
+  'a chunked request closes its connection, so that nothing after it is parsed',
   async (t, start) => {
     const origin = await echoOrigin(t)
     const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
@@ -178,7 +178,7 @@ testEngines(
 
 for (const length of ['unknown', 'known'] as const) {
   testEngines(
-    `behind a chunked request nothing is parsed although its response of ${length} length was streamed`,
+    `nothing after a chunked request is parsed although its response of ${length} length was streamed`,
     async (t, start) => {
       let requests = 0
       const origin = await httpOrigin(t, (req, res) => {
@@ -200,7 +200,7 @@ for (const length of ['unknown', 'known'] as const) {
   )
 }
 
-testEngines('a second request behind a refused one in the same segment is not answered', async (t, start) => {
+testEngines('a second request after a refused one in the same segment is not answered', async (t, start) => {
   const origin = await echoOrigin(t)
   const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const answer = await sendRaw(gateway.port, [`GET /a%zz HTTP/1.1\r\nHost: a\r\n\r\n${SMUGGLED}`])
@@ -213,7 +213,7 @@ testEngines('a second request behind a refused one in the same segment is not an
   assert.equal(origin.connections(), 0)
 })
 
-testEngines('a request that arrives byte by byte behind the method is served', async (t, start) => {
+testEngines('a request that arrives byte by byte after the method is served', async (t, start) => {
   const origin = await echoOrigin(t)
   const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const rest = 'Host: a\r\nX-Slow: yes\r\nConnection: close\r\n\r\n'
@@ -231,7 +231,7 @@ testEngines('Expect: 100-continue is answered here and not forwarded', async (t,
   assert.doesNotMatch(answer.text, /"expect"/)
 })
 
-testEngines('hop-by-hop fields and those that Connection names do not travel', async (t, start) => {
+testEngines('hop-by-hop fields and those named by Connection are not forwarded', async (t, start) => {
   const origin = await echoOrigin(t)
   const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const fields = [
@@ -284,7 +284,7 @@ testEngines('a URL beyond the limit is answered 414', async (t, start) => {
 })
 
 testEngines(
-  'a body over the limit is answered 413, announced or not, and the answer arrives',
+  'a body over the limit is answered 413, whether its length is announced or not, and the response arrives',
   async (t, start) => {
     const origin = await echoOrigin(t)
     const gateway = await start(t, {
@@ -304,7 +304,7 @@ testEngines(
   },
 )
 
-testEngines('HEAD has the length of GET and no body, and the connection goes on', async (t, start) => {
+testEngines('HEAD has the length of GET and no body, and the connection stays open', async (t, start) => {
   const origin = await httpOrigin(t, (_, res) => {
     res.setHeader('content-length', 5)
     res.end('hello')
@@ -318,23 +318,26 @@ testEngines('HEAD has the length of GET and no body, and the connection goes on'
 })
 
 for (const status of [204, 304]) {
-  testEngines(`${status} has no body and no Content-Length, and the connection goes on`, async (t, start) => {
-    const origin = await httpOrigin(t, (_, res) => {
-      res.statusCode = status
-      res.setHeader('etag', '"x"')
-      res.end()
-    })
-    const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
-    const answer = await sendRaw(gateway.port, [`${GET}\r\n`, `${GET}Connection: close\r\n\r\n`], {
-      gapMs: 200,
-    })
-    assert.deepEqual(statusesOf(answer.text), [status, status])
-    assert.doesNotMatch(answer.text, /content-length/i)
-    assert.match(answer.text, /etag: "x"/i)
-  })
+  testEngines(
+    `${status} has no body and no Content-Length, and the connection stays open`,
+    async (t, start) => {
+      const origin = await httpOrigin(t, (_, res) => {
+        res.statusCode = status
+        res.setHeader('etag', '"x"')
+        res.end()
+      })
+      const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
+      const answer = await sendRaw(gateway.port, [`${GET}\r\n`, `${GET}Connection: close\r\n\r\n`], {
+        gapMs: 200,
+      })
+      assert.deepEqual(statusesOf(answer.text), [status, status])
+      assert.doesNotMatch(answer.text, /content-length/i)
+      assert.match(answer.text, /etag: "x"/i)
+    },
+  )
 }
 
-testEngines('the listener names neither itself nor two dates', async (t, start) => {
+testEngines('the listener sends neither its name nor two dates', async (t, start) => {
   const origin = await echoOrigin(t)
   const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const answer = await sendRaw(gateway.port, [`${GET}Connection: close\r\n\r\n`])
@@ -358,7 +361,7 @@ testEngines(
 )
 
 testEngines(
-  'a strict listener refuses every path that is not canonical or can be read in two ways',
+  'a strict listener refuses every path that is not canonical or is ambiguous',
   async (t, start) => {
     const origin = await echoOrigin(t)
     const gateway = await start(t, {
@@ -382,7 +385,7 @@ testEngines(
   },
 )
 
-testEngines('a request body that stops coming is answered 408', async (t, start) => {
+testEngines('a request body that stops arriving is answered 408', async (t, start) => {
   const origin = await echoOrigin(t)
   const gateway = await start(t, {
     upstreams: [{ urls: [origin.url] }],
@@ -394,7 +397,7 @@ testEngines('a request body that stops coming is answered 408', async (t, start)
   await until(() => gateway.plane.inFlight === 0)
 })
 
-testEngines('a connection goes on with the next request after a large upload', async (t, start) => {
+testEngines('a connection serves the next request after a large upload', async (t, start) => {
   const origin = await echoOrigin(t)
   const gateway = await start(t, {
     upstreams: [{ urls: [origin.url] }],

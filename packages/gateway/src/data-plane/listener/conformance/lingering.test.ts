@@ -6,7 +6,7 @@ import { until } from '../../../testing/gateway.js'
 import { rawOrigin } from '../../../testing/origin.js'
 import { testEngines } from './engines.js'
 
-// Clients that read a response only when they have sent the whole request get the response to a request that is answered early.
+// Clients that read a response only after sending the whole request get an early response too.
 
 const SIZE = 8 * 1024 * 1024
 const PYTHON = `
@@ -25,7 +25,7 @@ response = connection.getresponse()
 print(response.status, len(response.read()))
 `
 
-/** What `http.client` of Python gets for an upload of 8 MB: status and bytes of the body, or the error. */
+/** Result of an upload of 8 MB with Python's `http.client`: status and body size, or the error. */
 async function pythonUpload(port: number, ...args: readonly string[]): Promise<string> {
   const child = spawn('python3', ['-c', PYTHON, String(port), ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
@@ -35,7 +35,7 @@ async function pythonUpload(port: number, ...args: readonly string[]): Promise<s
   return said.trim().split('\n').at(-1)!
 }
 
-/** The same with `fetch` of Node.js. */
+/** Result of the same upload with `fetch` of Node.js. */
 async function fetchUpload(port: number, ...args: readonly string[]): Promise<string> {
   const [method = '', path, coding] = args
   const piece = new Uint8Array(65_536)

@@ -5,7 +5,7 @@ import { echoOrigin } from '../../../testing/origin.js'
 import { connectRaw, type RawConnection } from '../../../testing/raw-connection.js'
 import { type StartGateway, testEngines } from './engines.js'
 
-// Addresses of a connection are reported by X-Forwarded-For; all of 127.0.0.0/8 is this machine.
+// Each connection's address is reported by X-Forwarded-For; all of 127.0.0.0/8 is this machine.
 
 const HERE = '127.0.0.1'
 const THERE = '127.0.0.2'
@@ -16,7 +16,7 @@ async function gatewayOf(t: TestContext, start: StartGateway): Promise<TestGatew
   return start(t, { upstreams: [{ urls: [origin.url] }] })
 }
 
-/** What the upstream is reported of a request that is sent now. */
+/** The client address that the upstream sees for a new request. */
 async function peerTold(client: RawConnection): Promise<string> {
   const before = client.receivedBytes
   client.send(GET)
@@ -25,7 +25,7 @@ async function peerTold(client: RawConnection): Promise<string> {
 }
 
 testEngines(
-  'each request shows the address of its own connection, whoever else is connected',
+  'each request has the address of its own connection, whoever else is connected',
   async (t, start) => {
     const gateway = await gatewayOf(t, start)
     const here = await connectRaw(t, gateway.port, HERE)
@@ -38,7 +38,7 @@ testEngines(
   },
 )
 
-testEngines('those that are left when others close are reported by their own address', async (t, start) => {
+testEngines('connections that remain when others close keep their own address', async (t, start) => {
   const gateway = await gatewayOf(t, start)
   const here = await connectRaw(t, gateway.port, HERE)
   const there = await connectRaw(t, gateway.port, THERE)
@@ -51,7 +51,7 @@ testEngines('those that are left when others close are reported by their own add
   assert.equal(await peerTold(there), THERE)
 })
 
-testEngines('after all have closed the next one is reported by its own address', async (t, start) => {
+testEngines('after all have closed, the next connection has its own address', async (t, start) => {
   const gateway = await gatewayOf(t, start)
   const here = await connectRaw(t, gateway.port, HERE)
   assert.equal(await peerTold(here), HERE)

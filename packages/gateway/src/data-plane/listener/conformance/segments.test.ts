@@ -21,7 +21,7 @@ const BODIES: readonly { readonly framing: string; readonly bytes: string; reado
 
 for (const { framing, bytes, tail } of BODIES) {
   testEngines(
-    `a POST framed by ${framing} is served although every byte comes in a segment of its own`,
+    `a POST framed by ${framing} is served although every byte arrives in its own segment`,
     async (t, start) => {
       const origin = await echoOrigin(t)
       const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
@@ -36,7 +36,7 @@ for (const { framing, bytes, tail } of BODIES) {
   )
 }
 
-testEngines('a kept connection goes on after a POST in single bytes', async (t, start) => {
+testEngines('a kept connection is usable after a POST in single bytes', async (t, start) => {
   const origin = await echoOrigin(t)
   const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const client = await connectRaw(t, gateway.port)

@@ -9,8 +9,8 @@ import { statusesOf } from '../../../testing/raw-client.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
 import { type StartGateway, testEngines } from './engines.js'
 
-// Clients that are slow rather than wrong. uWS acts after about 10 s of its own, so here the elapsed time itself is
-// the subject; the tests run side by side.
+// Clients that are slow rather than wrong. uWS acts after about 10 s, so here the elapsed time itself is the subject.
+// The tests run side by side.
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
 const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'
@@ -20,7 +20,7 @@ const PATIENT: TimeoutsPlan = { connectMs: 1000, headersMs: 30_000, idleMs: 30_0
 /** More than the socket buffers of both sides hold. */
 const LARGE_BYTES = 32 * 1024 * 1024
 
-/** Answers with so many bytes, of announced length or chunked. */
+/** Responds with this many bytes, of announced length or chunked. */
 function download(isAnnounced: boolean): http.RequestListener {
   return (_, res) => {
     if (isAnnounced) res.setHeader('content-length', LARGE_BYTES)
@@ -40,14 +40,14 @@ function downloadGateway(
   )
 }
 
-/** Nothing is under way any more, at this gateway or at its targets. */
+/** Nothing is in progress any more, at this gateway or at its targets. */
 function isAtRest(gateway: TestGateway): boolean {
   const active = gateway.plane.samples().filter((sample) => sample.name === 'gw_upstream_active')
   return gateway.plane.inFlight === 0 && active.every((sample) => sample.value === 0)
 }
 
 describe('slow clients', { concurrency: true }, () => {
-  testEngines('an upload of 1 KB a second goes through', async (t, start) => {
+  testEngines('an upload of 1 KB per second succeeds', async (t, start) => {
     const origin = await echoOrigin(t)
     const gateway = await start(t, { upstreams: [{ urls: [origin.url], timeouts: PATIENT }] })
     const client = await connectRaw(t, gateway.port)
@@ -79,7 +79,7 @@ describe('slow clients', { concurrency: true }, () => {
     })
   }
 
-  testEngines('a body that nobody wants does not hold its connection', async (t, start) => {
+  testEngines('an unread body does not keep its connection', async (t, start) => {
     const action = { kind: 'respond', status: 200, headers: [], body: 'here' } as const
     const gateway = await start(t, { routes: [{ id: 'here', action }] })
     const client = await connectRaw(t, gateway.port)
@@ -148,7 +148,7 @@ describe('slow clients', { concurrency: true }, () => {
   }
 
   testEngines(
-    'a reader that never reads again is cut after the idle time-out of the route',
+    'a reader that never reads again is cut after the idle timeout of the route',
     async (t, start) => {
       const gateway = await downloadGateway(t, start, true, { ...TIMEOUTS, idleMs: 2000 })
       const client = await connectRaw(t, gateway.port)
@@ -163,7 +163,7 @@ describe('slow clients', { concurrency: true }, () => {
   )
 
   testEngines(
-    'a head that comes one byte at a time is cut after about 10 s, without an answer',
+    'a head that arrives one byte at a time is cut after about 10 s, without an answer',
     async (t, start) => {
       const origin = await echoOrigin(t)
       const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })

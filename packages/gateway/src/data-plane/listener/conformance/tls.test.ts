@@ -33,7 +33,7 @@ function speak(port: number, options: tls.ConnectionOptions): Promise<string> {
   })
 }
 
-/** Ways to go away: close_notify, the end of the connection alone, and a reset. */
+/** Ways to disconnect: close_notify, the end of the connection alone, and a reset. */
 const LEAVES: readonly ((plain: net.Socket, client: tls.TLSSocket) => void)[] = [
   (_plain, client) => void client.end(),
   (plain) => void plain.end(),
@@ -41,7 +41,7 @@ const LEAVES: readonly ((plain: net.Socket, client: tls.TLSSocket) => void)[] = 
 ]
 
 for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-  testEngines(`a TLS listener serves ${version} and shows the upstream https`, async (t, start) => {
+  testEngines(`a TLS listener serves ${version} and forwards the scheme https`, async (t, start) => {
     const gateway = await tlsGateway(t, start)
     const text = await speak(gateway.port, { minVersion: version, maxVersion: version })
     assert.match(text, /^HTTP\/1\.1 200 /)
@@ -67,13 +67,13 @@ testEngines('a TLS listener refuses TLS 1.1', async (t, start) => {
   assert.match(text, /^error /)
 })
 
-testEngines('a TLS listener refuses to negotiate a connection again', async (t, start) => {
+testEngines('a TLS listener refuses renegotiation', async (t, start) => {
   const gateway = await tlsGateway(t, start)
   assert.deepEqual(await renegotiate(t, gateway.port), { handshakes: 1, isRefused: true })
   assert.match(await speak(gateway.port, { maxVersion: 'TLSv1.2' }), /^HTTP\/1\.1 200 /)
 })
 
-testEngines('a client over TLS that goes away while it waits cancels its call', async (t, start) => {
+testEngines('a client over TLS that disconnects while it waits cancels its call', async (t, start) => {
   let closed = 0
   const origin = await rawOrigin(t, (socket) => void socket.on('close', () => closed++).resume())
   const listener = { tls: tlsPlan(certificateFiles(t)) }
@@ -100,7 +100,7 @@ testEngines('a TLS listener closes a connection beyond the limit without an answ
 })
 
 testEngines(
-  'known limit: a TLS listener agrees on no protocol by ALPN',
+  'known limit: a TLS listener negotiates no protocol by ALPN',
   async (t, start) => {
     const gateway = await tlsGateway(t, start)
     const text = await speak(gateway.port, { ALPNProtocols: ['h2', 'http/1.1'] })
@@ -110,7 +110,7 @@ testEngines(
 )
 
 testEngines(
-  'the certificate is that of the name which the client asks for, and its requests are served',
+  'the certificate matches the requested server name, and requests to it are served',
   async (t, start, engine) => {
     const certificates = [{ ...certificateFiles(t, 'renewed'), serverNames: ['shop.test', '*.shop.test'] }]
     const origin = await echoOrigin(t)
@@ -121,7 +121,7 @@ testEngines(
     for (const [servername, shown] of [
       ['shop.test', 'renewed'],
       ['a.shop.test', 'renewed'],
-      // uWS compares names with their case.
+      // uWS compares names case-sensitively.
       ['A.Shop.Test', engine === 'uws' ? 'localhost' : 'renewed'],
       ['a.b.shop.test', 'localhost'],
       ['other.test', 'localhost'],
@@ -133,7 +133,7 @@ testEngines(
   },
 )
 
-testEngines('a certificate without serverNames is for those that stand in it', async (t, start) => {
+testEngines('a certificate without serverNames applies to the names in it', async (t, start) => {
   const certificates = [{ ...certificateFiles(t, 'renewed'), serverNames: [] }]
   const gateway = await start(t, { listener: { tls: tlsPlan(certificateFiles(t), { certificates }) } })
   assert.equal(await shownName(gateway.port, { servername: 'localhost' }), 'renewed')

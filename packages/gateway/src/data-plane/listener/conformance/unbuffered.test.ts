@@ -5,9 +5,9 @@ import { httpOrigin } from '../../../testing/origin.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
 import { testEngines } from './engines.js'
 
-// Each event of a stream is at its client before the target sends the next one.
+// Each event of a stream reaches its client before the target sends the next one.
 
-testEngines('server-sent events come one by one, as the target sends them', async (t, start, engine) => {
+testEngines('server-sent events arrive one by one, as the target sends them', async (t, start, engine) => {
   let stream: http.ServerResponse | null = null
   const origin = await httpOrigin(t, (_, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -28,18 +28,21 @@ testEngines('server-sent events come one by one, as the target sends them', asyn
   await until(() => client.text.endsWith('0\r\n\r\n'))
 })
 
-testEngines('a long poll is answered as soon as the target does, and others meanwhile', async (t, start) => {
-  let poll: http.ServerResponse | null = null
-  const origin = await httpOrigin(t, (req, res) => {
-    if (req.url === '/poll') poll = res
-    else res.end('other')
-  })
-  const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
-  const client = await connectRaw(t, gateway.port)
-  client.send('GET /poll HTTP/1.1\r\nHost: a\r\n\r\n')
-  await until(() => poll !== null)
-  assert.equal(await (await fetch(gateway.url)).text(), 'other')
-  assert.equal(client.text, '')
-  poll!.end('news')
-  await until(() => client.text.endsWith('news'))
-})
+testEngines(
+  'a long poll is answered as soon as the target responds, and others meanwhile',
+  async (t, start) => {
+    let poll: http.ServerResponse | null = null
+    const origin = await httpOrigin(t, (req, res) => {
+      if (req.url === '/poll') poll = res
+      else res.end('other')
+    })
+    const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
+    const client = await connectRaw(t, gateway.port)
+    client.send('GET /poll HTTP/1.1\r\nHost: a\r\n\r\n')
+    await until(() => poll !== null)
+    assert.equal(await (await fetch(gateway.url)).text(), 'other')
+    assert.equal(client.text, '')
+    poll!.end('news')
+    await until(() => client.text.endsWith('news'))
+  },
+)

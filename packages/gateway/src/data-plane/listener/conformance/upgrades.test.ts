@@ -5,7 +5,7 @@ import { statusesOf } from '../../../testing/raw-client.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
 import { testEngines } from './engines.js'
 
-// An upgrade is hop-by-hop, and none is passed on. What a client only offers is ignored; what it needs is refused.
+// Upgrades are hop-by-hop and not forwarded. Optional ones are ignored, required ones are refused.
 
 const OFFERED: readonly { readonly name: string; readonly fields: readonly string[] }[] = [
   {
@@ -60,7 +60,7 @@ for (const { name, fields } of OFFERED) {
       assert.deepEqual(statusesOf(client.text), [200])
       assert.doesNotMatch(client.text, /"(upgrade|http2-settings)":/)
       assert.doesNotMatch(client.text, /"connection":"[^"]*upgrade/i)
-      // What follows is the connection's next request, never the bytes of another protocol.
+      // The next bytes are another request, never another protocol.
       client.send('GET /next HTTP/1.1\r\nHost: a\r\n\r\n')
       await until(() => client.text.includes('"url":"/next"'))
     },
@@ -72,7 +72,7 @@ const SWITCHES = [
   { name: 'without fields', fields: '' },
 ]
 for (const { name, fields } of SWITCHES) {
-  testEngines(`a target that switches protocols ${name} is answered for with 502`, async (t, start) => {
+  testEngines(`a target that switches protocols ${name} leads to 502`, async (t, start) => {
     const origin = await rawOrigin(t, answering(`HTTP/1.1 101 Switching Protocols\r\n${fields}\r\nraw bytes`))
     const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
     const client = await connectRaw(t, gateway.port)
@@ -86,7 +86,7 @@ for (const { name, fields } of SWITCHES) {
   })
 }
 
-testEngines('a target that only offers an upgrade is not heard', async (t, start) => {
+testEngines('an upgrade that a target only offers is ignored', async (t, start) => {
   const offer = 'HTTP/1.1 200 OK\r\nConnection: Upgrade\r\nUpgrade: h2,h2c\r\nContent-Length: 4\r\n\r\nbody'
   const origin = await rawOrigin(t, answering(offer))
   const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })

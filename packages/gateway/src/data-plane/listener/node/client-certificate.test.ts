@@ -21,7 +21,7 @@ interface Client {
   readonly facts: X509Certificate
 }
 
-/** A client whose certificate is its own authority. @param names such as `DNS.1=a.example`. */
+/** A client with a self-signed certificate. @param names such as `DNS.1=a.example`. */
 function client(t: TestContext, subject: string, ...names: string[]): Client {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-client-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -41,7 +41,7 @@ function client(t: TestContext, subject: string, ...names: string[]): Client {
   return { cert, key: readFileSync(keyFile, 'utf8'), certFile, facts: new X509Certificate(cert) }
 }
 
-/** Answers 204 to clients of whom the condition holds, 404 to others. */
+/** Answers 204 to clients that satisfy the condition, 404 to others. */
 function gatewayFor(t: TestContext, { certFile }: Client, when: string): Promise<TestGateway> {
   const listener = { engine: 'node', tls: { ...certificateFiles(t), clientCaFile: certFile } }
   return serve(t, {
@@ -71,7 +71,7 @@ function status(
   })
 }
 
-test('conditions know who the certificate of a client is for', async (t) => {
+test("conditions can use the names in the client's certificate", async (t) => {
   const billing = client(t, '/O=Example, Ltd/CN=billing', 'DNS.1=a.example', 'URI.1=spiffe://example/billing')
   const all = [
     String.raw`client.certSubject == "CN=billing,O=Example\\, Ltd"`,
@@ -84,7 +84,7 @@ test('conditions know who the certificate of a client is for', async (t) => {
   for (const when of all) assert.equal(await status(await gatewayFor(t, billing, when), billing), 204, when)
 })
 
-test('a name that reads like two is one', async (t) => {
+test('a name that looks like two names is one', async (t) => {
   const sly = client(t, '/CN=sly', 'URI.1=http://x/, DNS:admin.example')
   const isAdmin = await gatewayFor(t, sly, 'client.certNames.exists(name, name == "DNS:admin.example")')
   assert.equal(await status(isAdmin, sly), 404)
@@ -92,7 +92,7 @@ test('a name that reads like two is one', async (t) => {
   assert.equal(await status(await gatewayFor(t, sly, isItself), sly), 204)
 })
 
-test('a resumed session and HTTP/2 know it, too', async (t) => {
+test('a resumed session and HTTP/2 have the certificate, too', async (t) => {
   const app = client(t, '/CN=app', 'DNS.1=app.example')
   const gateway = await gatewayFor(t, app, 'client.certSubject == "CN=app"')
   const options = {
@@ -122,7 +122,7 @@ test('a resumed session and HTTP/2 know it, too', async (t) => {
   assert.equal(fields[':status'], 204)
 })
 
-test('a listener that asks for no certificate knows none, whatever the client has', async (t) => {
+test('a listener that requests no certificate has none, even if the client has one', async (t) => {
   const app = client(t, '/CN=app', 'DNS.1=app.example')
   const listener = { engine: 'node', tls: certificateFiles(t) }
   const match = { path: '/*', when: 'client.certSubject == "CN=app"' }

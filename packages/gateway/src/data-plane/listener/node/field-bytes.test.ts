@@ -8,7 +8,7 @@ import { sendRaw, statusesOf } from '../../../testing/raw-client.js'
 
 // Bytes from 0x80 on are a part of a field's value (RFC 9110 section 5.5).
 
-/** All of them, none of which may get lost at the ends. */
+/** All of them, including at the ends of the value. */
 const ALL = Buffer.from(Array.from({ length: 128 }, (_, i) => 0x80 + i)).toString('latin1')
 const UTF8 = Buffer.from('Île-de-France\u00a0').toString('latin1')
 const NODE: PlanOverrides = { listener: { engine: 'node' } }

@@ -7,7 +7,7 @@ import { echoOrigin, httpOrigin, rawOrigin } from '../../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../../testing/raw-client.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
 
-// What this engine does and uWebSockets.js cannot (docs/reference/limits.md): the conformance tests hold what both do.
+// Behavior of this engine that uWebSockets.js lacks (docs/reference/limits.md). The conformance tests cover what both do.
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n'
 const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'
@@ -98,7 +98,7 @@ for (const body of BAD_BODIES) {
   })
 }
 
-test('chunk extensions and trailers are read, and the connection goes on', async (t) => {
+test('chunk extensions and trailers are parsed, and the connection stays open', async (t) => {
   const gateway = await echoing(t)
   const body = '3;a="b;c";d\r\nabc\r\n2\r\nde\r\n0;last\r\nX-T: 1\r\n\r\n'
   const answer = await sendRaw(gateway.port, [CHUNKED + body + LAST])
@@ -107,7 +107,7 @@ test('chunk extensions and trailers are read, and the connection goes on', async
   assert.doesNotMatch(answer.text, /x-t/i)
 })
 
-test('trailers pass in both directions, to a client that says it reads them', async (t) => {
+test('trailers are forwarded in both directions, to a client that accepts them', async (t) => {
   let seen = ''
   const origin = await httpOrigin(t, (req, res) => {
     req.resume().on('end', () => {
@@ -137,7 +137,7 @@ test('trailers pass in both directions, to a client that says it reads them', as
   }
 })
 
-test('a trailer that repeats a field of the head, or says who forwarded the request, is left out', async (t) => {
+test('a trailer that repeats a field of the head, or concerns forwarding, is dropped', async (t) => {
   let seen: string[] = []
   const origin = await httpOrigin(t, (req, res) => {
     req.resume().on('end', () => {
@@ -158,9 +158,9 @@ test('a trailer that repeats a field of the head, or says who forwarded the requ
   assert.deepEqual(seen, ['x-sum'])
 })
 
-test('requests that come in one piece are answered in their order', async (t) => {
+test('pipelined requests are answered in order', async (t) => {
   const origin = await httpOrigin(t, (req, res) => {
-    // The later ones would be sooner.
+    // The later ones would finish first.
     setTimeout(() => res.end(req.url), 40 - Number(req.url!.slice(1)) * 10)
   })
   const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
@@ -172,7 +172,7 @@ test('requests that come in one piece are answered in their order', async (t) =>
   assert.equal(answer.isClosed, true)
 })
 
-test('of a client that sends requests without an end only as many are read as wait to be answered', async (t) => {
+test('requests of a client that sends without end are read only up to the waiting limit', async (t) => {
   let seen = 0
   const origin = await rawOrigin(t, (socket) => socket.on('data', () => seen++))
   const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
@@ -185,7 +185,7 @@ test('of a client that sends requests without an end only as many are read as wa
   assert.equal(seen, 1)
 })
 
-test('a client that takes no answers is not asked for more requests', async (t) => {
+test('a client that reads no responses is not read any further', async (t) => {
   const body = 'x'.repeat(100_000)
   const action = { kind: 'respond', status: 200, headers: [], body } as const
   const gateway = await start(t, { routes: [{ id: 'all', action }] })
@@ -195,7 +195,7 @@ test('a client that takes no answers is not asked for more requests', async (t) 
   const answered = (): number =>
     gateway.plane.samples().find(({ name, value }) => name === 'gw_requests_total' && value > 0)?.value ?? 0
   await until(() => answered() > 0)
-  // What is not held back is answered in one go: long before another client has been.
+  // Responses that are not held back arrive at once, long before another client is answered.
   await sendRaw(gateway.port, [LAST])
   assert.ok(answered() < 500, String(answered()))
   client.resume()
@@ -203,7 +203,7 @@ test('a client that takes no answers is not asked for more requests', async (t) 
   await until(() => client.receivedBytes > 1000 * body.length)
 })
 
-test('the host of an absolute target counts, and not the Host field', async (t) => {
+test('the host of an absolute target takes precedence over the Host field', async (t) => {
   const gateway = await echoing(t)
   const targets = ['http://API.example:81/b?c', 'https://api.example?c', 'http://api.example']
   for (const [target, url] of targets.map((each, i) => [each, ['/b?c', '/?c', '/'][i]!] as const)) {
@@ -216,7 +216,7 @@ test('the host of an absolute target counts, and not the Host field', async (t) 
   }
 })
 
-test('HTTP/1.0 closes its connection unless the client wants it kept, and needs no Host', async (t) => {
+test('HTTP/1.0 closes its connection unless the client asks to keep it, and needs no Host', async (t) => {
   const gateway = await echoing(t)
   const plain = await sendRaw(gateway.port, ['GET /a HTTP/1.0\r\n\r\n'])
   assert.deepEqual([statusesOf(plain.text), plain.isClosed], [[200], true])
@@ -228,7 +228,7 @@ test('HTTP/1.0 closes its connection unless the client wants it kept, and needs 
   assert.match(twice.text, /^connection: keep-alive/m)
 })
 
-test('a request of HTTP/1.0 without a Host is for the address that it came to', async (t) => {
+test('an HTTP/1.0 request without Host uses the local address as its host', async (t) => {
   const gateway = await echoing(t, { listener: { host: '0.0.0.0' } })
   for (const host of ['127.0.0.1', '127.0.0.1', '127.0.0.2']) {
     const socket = net.connect({ port: gateway.port, host })
@@ -237,7 +237,7 @@ test('a request of HTTP/1.0 without a Host is for the address that it came to', 
   }
 })
 
-test('a response of unknown length ends with the connection of HTTP/1.0, without chunks', async (t) => {
+test('a response of unknown length to HTTP/1.0 ends with the connection, without chunks', async (t) => {
   const origin = await httpOrigin(t, (_, res) => {
     res.write('one ')
     setTimeout(() => res.end('two'), 20)
@@ -249,7 +249,7 @@ test('a response of unknown length ends with the connection of HTTP/1.0, without
   assert.equal(answer.isClosed, true)
 })
 
-test('100 Continue comes when the body is wanted, and not before a refusal', async (t) => {
+test('100 Continue is sent when the body is wanted, and not before a refusal', async (t) => {
   const gateway = await echoing(t, {
     listener: { limits: { bodyBytes: 10 } },
   })
@@ -265,7 +265,7 @@ test('100 Continue comes when the body is wanted, and not before a refusal', asy
   assert.deepEqual(statusesOf(none.text), [200])
 })
 
-test('with allowHalfClose a client that half-closes gets the responses to what it has sent', async (t) => {
+test('with allowHalfClose a client that half-closes gets the responses to its requests', async (t) => {
   const gateway = await echoing(t, { listener: { allowHalfClose: true } })
   const client = await connectRaw(t, gateway.port)
   client.send(`${GET}\r\n${POST}Content-Length: 3\r\n\r\nabc`)
@@ -279,7 +279,7 @@ for (const [waiting, requests] of [
   ['64 KB of requests', (GET + '\r\n').repeat(Math.floor(65_536 / (GET.length + 2)))],
   ['a request with an upload', `${POST}Content-Length: 1000000\r\n\r\nbegin`],
 ] as const) {
-  test(`a client that leaves while ${waiting} waits behind its first cancels its call`, async (t) => {
+  test(`a client that disconnects while ${waiting} waits behind its first request cancels its call`, async (t) => {
     let closed = 0
     const origin = await rawOrigin(t, (socket) => void socket.on('close', () => closed++).resume())
     const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
@@ -293,7 +293,7 @@ for (const [waiting, requests] of [
   })
 }
 
-test('hundreds of clients that ask and leave hold no connection of a slow target', async (t) => {
+test('hundreds of clients that disconnect hold no connection of a slow target', async (t) => {
   const held = new Set<net.Socket>()
   const origin = await rawOrigin(t, (socket) => {
     held.add(socket)
@@ -313,7 +313,7 @@ test('hundreds of clients that ask and leave hold no connection of a slow target
   assert.equal((await fetch(`${gateway.url}/quick`)).status, 200)
 })
 
-test('a request in single bytes is served, its line included', async (t) => {
+test('a request in single bytes is served, including its request line', async (t) => {
   const gateway = await echoing(t)
   const client = await connectRaw(t, gateway.port)
   await client.sendByteByByte(`\r\n${CHUNKED}3\r\nabc\r\n0\r\n\r\n`)

@@ -43,7 +43,7 @@ test('two sockets listen at one port, and the second goes on when the first has 
   assert.deepEqual(faults, [])
 })
 
-test('an address that is not of this machine is refused', async () => {
+test('an address that does not belong to this machine is refused', async () => {
   const faults: unknown[] = []
   const options = {
     host: '192.0.2.1',
@@ -57,7 +57,7 @@ test('an address that is not of this machine is refused', async () => {
 // Node.js 22.12 and later have sockets in place of descriptors, over which the system spreads connections as it likes.
 const skipCrowd = skip || (Number(process.versions.node.split('.')[0]) >= 22 && 'several sockets')
 
-test('a crowd of connections is accepted in a few turns of the event loop, and every turn that leaves some is told', {
+test('a burst of connections is accepted in a few turns of the event loop, and every turn that leaves some is reported', {
   skip: skipCrowd,
 }, async (t) => {
   const socket = await openListeningSocket({

@@ -30,7 +30,7 @@ const SEEDS = [
   `${POST}Expect: 100-continue\r\nContent-Length: 2\r\n\r\nok`,
   `\r\n\r\n${GET}\r\n`,
 ]
-/** Bytes on which parsers differ. */
+/** Bytes that parsers treat differently. */
 const ODD = [
   '\r',
   '\n',
@@ -84,7 +84,7 @@ const stream = fc
   )
   .map(([seeds, changes]) => changes.reduce(changed, seeds.join('')))
 
-/** The whole requests that a server of Node.js takes from these bytes. */
+/** The complete requests that a Node.js server parses from these bytes. */
 function oracleRequests(server: http.Server, text: string): Promise<WholeRequest[]> {
   return new Promise((resolve) => {
     const requests: WholeRequest[] = []
@@ -92,7 +92,7 @@ function oracleRequests(server: http.Server, text: string): Promise<WholeRequest
     Object.assign(socket, { requests })
     server.emit('connection', socket)
     socket.push(Buffer.from(text, 'latin1'))
-    // Several turns: bodies and their ends come by events.
+    // Several turns: bodies and their ends are reported by events.
     let turns = 6
     const turn = (): void => {
       if (turns-- > 0) setImmediate(turn)
@@ -118,26 +118,26 @@ function openOracle(): http.Server {
     })
   }
   const server = http.createServer(take)
-  // Not the parser's to refuse.
+  // Refusals that are not made by the parser.
   server.on('checkExpectation', take)
-  // Left open, so that what was read before still ends.
+  // Left open, so that earlier requests can still complete.
   server.on('clientError', () => {})
   return server
 }
 
-/** The path and query, as the exchange has them, whose host may have come with the target. */
+/** Path and query as in the exchange. The host may have come with the target. */
 function pathOf({ target, ...rest }: WholeRequest): WholeRequest {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/\?$/, '')
   return { ...rest, target: path.startsWith('/') ? path : `/${path}` }
 }
 
-/** llhttp has a list of methods, and this listener takes every token for one: what stands behind cannot be compared. */
+/** llhttp has a list of methods, and this listener accepts any token, so what follows cannot be compared. */
 function withKnownMethods(requests: readonly WholeRequest[]): readonly WholeRequest[] {
   const at = requests.findIndex(({ method }) => !http.METHODS.includes(method))
   return at < 0 ? requests : requests.slice(0, at)
 }
 
-test('what llhttp refuses is never accepted, and what both accept they read alike', async () => {
+test('what llhttp refuses is never accepted, and what both accept is parsed alike', async () => {
   const server = openOracle()
   let accepted = 0
   await fc.assert(

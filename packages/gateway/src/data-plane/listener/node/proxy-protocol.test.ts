@@ -24,7 +24,7 @@ function binary(command: number, family: number, addresses: readonly number[]): 
 const V2 = binary(0x21, 0x11, [192, 0, 2, 7, 192, 0, 2, 8, 0x12, 0x67, 1, 187])
 const V6 = [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
 
-test('an address is the same in all headers, however a proxy spells it', () => {
+test('an address is the same in all headers, however a proxy writes it', () => {
   for (const [spelled, address] of [
     ['2001:DB8:0::1', '2001:db8::1'],
     ['::FFFF:192.0.2.7', '192.0.2.7'],
@@ -49,7 +49,7 @@ async function proxied(t: TestContext, isTrusted = true, isTls = false): Promise
 }
 
 for (const [name, header] of Object.entries({ 1: Buffer.from(V1), 2: V2 })) {
-  test(`the client is whom a header of version ${name} names, however it comes`, async (t) => {
+  test(`the client is the one named by a header of version ${name}, however the bytes are split`, async (t) => {
     const gateway = await proxied(t)
     for (const cut of [0, 1, 5, 13, header.length, header.length + 3]) {
       const bytes = Buffer.concat([header, Buffer.from(GET)])
@@ -76,7 +76,7 @@ test('a proxy that speaks for itself is the client', async (t) => {
   }
 })
 
-test('a trusted proxy without a header, or with a broken one, is not served', async (t) => {
+test('a trusted proxy without a header, or with an invalid one, is not served', async (t) => {
   const gateway = await proxied(t)
   for (const bytes of [
     GET,
@@ -95,7 +95,7 @@ test('a check of a load balancer that resets its connection at once leaves no re
   const gateway = await startLogged(t, {
     listener: { engine: 'node', proxyProtocol: true, trustedProxies: ['127.0.0.1/32'] },
   })
-  // This process is held meanwhile, so the gateway accepts a connection that is over: its peer is no longer known.
+  // This process is blocked meanwhile, so the gateway accepts a connection that is over: its peer is no longer known.
   const send = `s.write(Buffer.from('${binary(0x20, 0, []).toString('hex')}', 'hex'), () => s.resetAndDestroy())`
   execFileSync(process.execPath, [
     '-e',
@@ -111,7 +111,7 @@ test('a check of a load balancer that resets its connection at once leaves no re
   )
 })
 
-test('a header of a client that is no trusted proxy is not believed', async (t) => {
+test('a header from a client that is not a trusted proxy is ignored', async (t) => {
   const gateway = await proxied(t, false)
   const plain = await connectRaw(t, gateway.port)
   plain.send(GET)
@@ -122,7 +122,7 @@ test('a header of a client that is no trusted proxy is not believed', async (t) 
   assert.match(lying.text, /^HTTP\/1\.1 400 /)
 })
 
-test('the header stands in front of the TLS handshake', async (t) => {
+test('the header precedes the TLS handshake', async (t) => {
   const gateway = await proxied(t, true, true)
   const socket = net.connect(gateway.port, '127.0.0.1')
   t.after(() => socket.destroy())
@@ -135,7 +135,7 @@ test('the header stands in front of the TLS handshake', async (t) => {
   assert.match(text, /"x-forwarded-proto":"https"/)
 })
 
-test('what a header says is an address and a port, or it is broken', () => {
+test('a header contains an address and a port, or it is invalid', () => {
   assert.deepEqual(readProxyHeader(binary(0x21, 0x21, [...V6, ...V6, 0, 80, 0, 81])), {
     length: 52,
     address: '2001:db8::1',

@@ -6,7 +6,7 @@ import { until } from '../../../testing/gateway.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
 import { acceptSockets, unsentBytes } from './server-socket.js'
 
-/** A port that shows what it has read, and how a connection has ended. */
+/** A port that reports the bytes it has read, and how a connection has ended. */
 async function tellingPort(
   t: TestContext,
   usesDataEvents: boolean,
@@ -63,7 +63,7 @@ test('sockets read into the one buffer and sockets read by events report the sam
   }
 })
 
-test('what a client has not taken of one write is known', async (t) => {
+test('the unread bytes of one write are known', async (t) => {
   const server = net.createServer({ allowHalfOpen: true })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const sockets: net.Socket[] = []

@@ -23,7 +23,7 @@ interface Opened {
   renewals: number
 }
 
-/** A listener that answers every request; it looks at its certificates that often. */
+/** A listener that answers every request and checks its certificates at this interval. */
 async function open(t: TestContext, plan: ListenerTlsPlan, watchMs = LONG_MS): Promise<Opened> {
   const opened = { renewals: 0, faults: [] as unknown[] }
   const wheel = new TimerWheel()
@@ -48,7 +48,7 @@ async function open(t: TestContext, plan: ListenerTlsPlan, watchMs = LONG_MS): P
   return Object.assign(opened, { listener })
 }
 
-/** What a client reads that asks once, and goes away with the test. */
+/** The response to a client that sends one request. It closes with the test. */
 function asked(
   t: TestContext,
   port: number,
@@ -89,7 +89,7 @@ test('an older version than minVersion is refused', async (t) => {
 })
 
 for (const how of ['at a reload', 'by itself'] as const) {
-  test(`a certificate that changes on disk is shown ${how}, and connections go on`, async (t) => {
+  test(`a certificate that changes on disk is used ${how}, and connections stay open`, async (t) => {
     const files = certificateFiles(t)
     const named = certificateFiles(t)
     const plan = tlsPlan(files, { certificates: [{ ...named, serverNames: ['named.test'] }] })
@@ -114,7 +114,7 @@ for (const how of ['at a reload', 'by itself'] as const) {
   })
 }
 
-test('a certificate that cannot be read is reported, and the one before stays', async (t) => {
+test('a certificate that cannot be read is reported, and the previous one stays in use', async (t) => {
   const files = certificateFiles(t)
   const { listener, faults } = await open(t, tlsPlan(files))
   writeFileSync(files.certFile, 'nothing')
@@ -127,7 +127,7 @@ test('a certificate that cannot be read is reported, and the one before stays', 
   writeFileSync(files.certFile, FAKE_CERTIFICATES.localhost.cert)
 })
 
-test('authorities that are emptied, or are none, are reported, and those before stay', async (t) => {
+test('emptied or invalid CA files are reported, and the previous ones stay in use', async (t) => {
   const { certFile: clientCaFile } = certificateFiles(t, 'renewed')
   const { listener, faults } = await open(t, tlsPlan(certificateFiles(t), { clientCaFile }))
   for (const text of ['', 'nothing']) {
@@ -140,7 +140,7 @@ test('authorities that are emptied, or are none, are reported, and those before 
   assert.equal(faults.length, 2)
 })
 
-test('a session of a client whose authority is gone is not resumed', async (t) => {
+test('a session of a client whose CA was removed is not resumed', async (t) => {
   const { certFile: clientCaFile } = certificateFiles(t, 'renewed')
   const { listener } = await open(t, tlsPlan(certificateFiles(t), { clientCaFile }))
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
@@ -167,7 +167,7 @@ test('a client that offers HTTP/2 gets HTTP/1.1', async (t) => {
   assert.equal(seen.socket.alpnProtocol, 'http/1.1')
 })
 
-test('a document with two certificates for one name is told which one serves it', (t) => {
+test('a document with two certificates for one name is told which one is used', (t) => {
   const certificates = [
     { ...certificateFiles(t), serverNames: ['A.test', 'b.test'] },
     { ...certificateFiles(t, 'renewed'), serverNames: ['a.test'] },

@@ -24,7 +24,7 @@ const CHUNK = Buffer.alloc(64 * 1024, 'c')
 
 for (const length of [-1, 100_000_000]) {
   const kind = length < 0 ? 'unknown' : 'known'
-  test(`a burst of ${kind} length arrives to its last byte although nothing is written behind it`, async (t) => {
+  test(`a burst of ${kind} length arrives completely although nothing is written after it`, async (t) => {
     const owner = new CountingOwner()
     let written = 0
     const port = await listen(t, (client) => {

@@ -19,7 +19,7 @@ const CLOSE = '\r\nConnection: close'
 
 /**
  * A request and its response on a uWebSockets.js connection. This class follows the rules of uWS. Nothing is touched
- * after abort or end, every write is corked, and a request that may hide a second one is never answered inside the
+ * after abort or end, and every write is corked. A request that may hide a second one is never answered inside the
  * parser's callback (docs/reference/limits.md, "uWebSockets.js").
  *
  * States of the response:

@@ -8,7 +8,7 @@ import { StalledStreams } from './stalled-streams.js'
 
 const READ_BYTES = 512 * 1024
 
-/** What uWS does with a response, as far as its body goes: it goes on reading in spite of a pause. */
+/** Stub of the uWS response for the body: it keeps reading in spite of a pause. */
 class ResponseStub {
   isClosed = false
   sendBody: (chunk: ArrayBuffer, isLast: boolean) => void = () => {}
@@ -45,7 +45,7 @@ function flood(stub: ResponseStub, bytes: number, isWhole: boolean): void {
   }
 }
 
-test('what comes before anyone wants it is delivered in order, the end with its last piece', () => {
+test('chunks that arrive before there is a receiver are delivered in order, the end with the last one', () => {
   const { stub, client } = openStream()
   const bytes = 40 * READ_BYTES
   flood(stub, bytes, true)
@@ -64,7 +64,7 @@ test('what comes before anyone wants it is delivered in order, the end with its 
   assert.deepEqual({ got, ends }, { got: bytes, ends: 1 })
 })
 
-test('an early body stays out of memory and has an end', () => {
+test('an early body is not kept in memory, and is limited', () => {
   const body = new EarlyBody()
   const chunk = new Uint8Array(READ_BYTES)
   const before = process.memoryUsage().arrayBuffers
@@ -76,7 +76,7 @@ test('an early body stays out of memory and has an end', () => {
   assert.equal(body.isEmpty, true)
 })
 
-test('a sender that nobody reads and that never pauses is cut', () => {
+test('an unread sender that never pauses is cut', () => {
   const { stub, client } = openStream()
   let isAborted = false
   client.owner = {
@@ -90,7 +90,7 @@ test('a sender that nobody reads and that never pauses is cut', () => {
   assert.deepEqual({ isClosed: stub.isClosed, isAborted }, { isClosed: true, isAborted: true })
 })
 
-test('of a body whose request has its answer nothing is kept, and a sender that never pauses is cut', () => {
+test('nothing is kept of a body whose request was answered, and a sender that never pauses is cut', () => {
   const { stub, client } = openStream()
   enterParser()
   client.closeAfter = true

@@ -6,7 +6,7 @@ import { httpOrigin } from '../../../testing/origin.js'
 const UPLOAD_BYTES = 64 * 1024 ** 2
 const HELD_MS = 15_000
 
-test('an upload that its target holds back for longer than the listener waits arrives whole', async (t) => {
+test('an upload that its target holds back for longer than the listener waits arrives complete', async (t) => {
   const origin = await httpOrigin(t, (req, res) => {
     let bytes = 0
     setTimeout(() => {

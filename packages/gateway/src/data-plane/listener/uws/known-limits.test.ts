@@ -4,7 +4,7 @@ import { startGateway, until } from '../../../testing/gateway.js'
 import { echoOrigin, httpOrigin } from '../../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../../testing/raw-client.js'
 
-// What JavaScript cannot see or change: listed in docs/reference/limits.md, pinned here.
+// Limits that JavaScript cannot detect or change: listed in docs/reference/limits.md, pinned here.
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n'
 const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'
@@ -83,7 +83,7 @@ test('known limit: a chunk extension is read as part of the size, so the body ne
   assert.equal(answer.isClosed, true)
 })
 
-test('known limit: whatever stands where a chunk should be terminated is taken for it', async (t) => {
+test('known limit: any bytes in place of a chunk terminator are accepted as it', async (t) => {
   const origin = await echoOrigin(t)
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
   const answer = await sendRaw(gateway.port, [`${POST}Transfer-Encoding: chunked\r\n\r\n3\r\nabcXX0\r\n\r\n`])
@@ -92,7 +92,7 @@ test('known limit: whatever stands where a chunk should be terminated is taken f
   assert.equal(answer.isClosed, true)
 })
 
-test('known limit: a chunked body ends with its last size line, so the answer may close before the line behind it', async (t) => {
+test('known limit: a chunked body ends with its last size line, so the response may close before the line after it', async (t) => {
   const origin = await echoOrigin(t)
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
   const answer = await sendRaw(gateway.port, [`${POST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n`])
@@ -101,7 +101,7 @@ test('known limit: a chunked body ends with its last size line, so the answer ma
   assert.equal(answer.isClosed, true)
 })
 
-test('known limit: an empty field name hides the fields behind it', async (t) => {
+test('known limit: an empty field name hides the fields after it', async (t) => {
   const origin = await echoOrigin(t)
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
   const answer = await sendRaw(gateway.port, [`${GET}X-Seen: 1\r\n: v\r\nX-Hidden: 1\r\n\r\n`])
@@ -130,7 +130,7 @@ test('known limit: bytes from 0x80 on inside a value are refused, because UTF-8 
   assert.equal(origin.connections(), 0)
 })
 
-test('known limit: fields that decide lose such bytes at their ends, too', async (t) => {
+test('known limit: security-relevant fields lose such bytes at their ends, too', async (t) => {
   const origin = await echoOrigin(t)
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
   for (const fields of ['Content-Length: 3\xff\r\nHost: a', 'Content-Length: 3\r\nHost: a\xff']) {
@@ -149,7 +149,7 @@ const UNANSWERED = {
   'a folded field': `${GET}X-Name: a\r\n b\r\n\r\n`,
   'a field without a colon': `${GET}X-Name\r\n\r\n`,
 }
-test('known limit: a head that is not valid waits for the end of its connection, also in front of others', async (t) => {
+test('known limit: an invalid head waits for the end of its connection, also before other requests', async (t) => {
   const origin = await echoOrigin(t)
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
   const answers = await Promise.all(
@@ -163,7 +163,7 @@ test('known limit: a head that is not valid waits for the end of its connection,
 })
 
 for (const status of [204, 304]) {
-  test(`known limit: ${status} that has to close its connection says Content-Length: 0`, async (t) => {
+  test(`known limit: ${status} on a connection that must close has Content-Length: 0`, async (t) => {
     const origin = await httpOrigin(t, (req, res) => {
       res.statusCode = status
       req.resume().on('end', () => res.end())

@@ -21,7 +21,7 @@ function begin(t: TestContext, isAnswered: boolean): Lingering {
 
 const ROUND_MS = 1000
 
-test('a connection whose client sends nothing ends after 5 s, and one that may wait for the end of its response after 1 s', (t) => {
+test("an idle client's connection ends after 5 s, or after 1 s if it may wait for the end of its response", (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const answered = begin(t, true)
   const waiting = begin(t, false)
@@ -31,7 +31,7 @@ test('a connection whose client sends nothing ends after 5 s, and one that may w
   assert.deepEqual([waiting.ended(), answered.ended()], [1, 1])
 })
 
-test('a connection whose client goes on sending ends after 30 s', (t) => {
+test('a connection whose client keeps sending ends after 30 s', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { linger, ended } = begin(t, true)
   for (let round = 0; round < 29; round++) {

@@ -10,10 +10,10 @@ import { limitReceiveBuffers, listeningSockets } from './receive-buffer.js'
 import { listen } from './testing/listen.js'
 
 const BODY_BYTES = 128 * 1024 ** 2
-/** Nobody who sends over loopback needs so long for 512 KB. */
+/** A sender over loopback does not need that long for 512 KB. */
 const WORK_MS = 3
 
-/** Another thread that sends a body as fast as the connection takes it. */
+/** Another thread that sends a body as fast as the connection accepts it. */
 const SENDER = `
 const { connect } = require('node:net')
 const { port, bytes } = require('node:worker_threads').workerData
@@ -33,7 +33,9 @@ function workFor(ms: number): void {
 
 const skip = process.platform === 'linux' ? false : 'only Linux bounds what it holds of a connection'
 
-test('a sender that is faster than the gateway holds up nobody, and a pause is one', { skip }, async (t) => {
+test('a sender that is faster than the gateway blocks no other client, and a pause takes effect', {
+  skip,
+}, async (t) => {
   let received = 0
   let receivedPaused = 0
   let inTurn = 0
@@ -72,7 +74,7 @@ test('a sender that is faster than the gateway holds up nobody, and a pause is o
   assert.equal(receivedPaused, 0)
 })
 
-test('bounded or not, a listener takes in the same', { skip }, async (t) => {
+test('a listener receives the same bytes with and without the limit', { skip }, async (t) => {
   for (const isBounded of [false, true]) {
     let received = 0
     const port = await listen(t, (client) => {
@@ -91,7 +93,7 @@ test('bounded or not, a listener takes in the same', { skip }, async (t) => {
   }
 })
 
-test('a Node.js without process.binding cannot bound, and says so', () => {
+test('a Node.js without process.binding cannot set the limit, and reports that', () => {
   const program = fileURLToPath(new URL('./receive-buffer-program.js', import.meta.url))
   const without = '--import=data:text/javascript,process.binding=undefined'
   const { status, stderr } = spawnSync(process.execPath, [without, program, '1000', '1'], {
@@ -100,7 +102,7 @@ test('a Node.js without process.binding cannot bound, and says so', () => {
   assert.deepEqual([status, stderr], [1, 'this Node.js has no process.binding for UDP sockets'])
 })
 
-test('a port that nobody listens on has no socket to bound', { skip }, async () => {
+test('a port without a listener has no socket to limit', { skip }, async () => {
   await assert.rejects(limitReceiveBuffers([await closedPort()]), /no socket listening on port \d+ found/)
 })
 

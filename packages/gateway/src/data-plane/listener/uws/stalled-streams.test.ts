@@ -4,7 +4,7 @@ import { type Stalled, StalledStreams } from './stalled-streams.js'
 
 const PERIOD_MS = 4000
 
-/** A stream that notes when it is tried, and does something then. */
+/** A stream that counts its retries, and then runs an action. */
 function stream(tried: string[], name: string, then: () => void = () => {}): Stalled {
   return {
     stalledNext: null,
@@ -17,7 +17,7 @@ function stream(tried: string[], name: string, then: () => void = () => {}): Sta
   }
 }
 
-test('streams are tried until they are removed, from wherever they stand', (t) => {
+test('streams are retried until they are removed, from any position', (t) => {
   mock.timers.enable({ apis: ['setInterval'] })
   t.after(() => mock.timers.reset())
   const tried: string[] = []
@@ -40,7 +40,7 @@ test('streams are tried until they are removed, from wherever they stand', (t) =
   assert.equal(round(), 'bc')
 })
 
-test('one that is tried may end others', (t) => {
+test('retrying one stream may end others', (t) => {
   mock.timers.enable({ apis: ['setInterval'] })
   t.after(() => mock.timers.reset())
   const tried: string[] = []

@@ -4,9 +4,9 @@ import { type Asked, areOver, ask, askAll, bodiesOf, wireTo } from '../../../tes
 import { until } from '../../../testing/gateway.js'
 import { ok, scriptedOrigin } from '../../../testing/scripted-origin.js'
 
-// One connection, and what becomes of the requests that follow each other on it.
+// One connection, and the fate of successive requests on it.
 
-test('there is never more than one request under way on a connection', async (t) => {
+test('there is never more than one request in progress on a connection', async (t) => {
   let underWay = 0
   let most = 0
   const origin = await scriptedOrigin(t, ({ socket }) => {
@@ -23,7 +23,7 @@ test('there is never more than one request under way on a connection', async (t)
   assert.ok(asked.every(({ end }) => end === 'complete'))
 })
 
-test('bytes behind the answer that was asked for close the connection; the next request goes elsewhere', async (t) => {
+test('bytes after the response close the connection; the next request goes elsewhere', async (t) => {
   const origin = await scriptedOrigin(t)
   const transport = wireTo(t, origin.port, {})
   const first = ask(transport, '/a')
@@ -56,7 +56,7 @@ test('a 204 that announces a body closes its connection, a 304 does not', async 
   )
 })
 
-test('a transport that closes answers all that is under way or waits first', async (t) => {
+test('a closing transport answers all requests in progress or waiting first', async (t) => {
   const origin = await scriptedOrigin(t)
   const transport = wireTo(t, origin.port, {})
   const asked = askAll(transport, '/a', '/b')

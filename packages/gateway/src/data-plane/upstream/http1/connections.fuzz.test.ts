@@ -5,13 +5,13 @@ import { type Asked, ask, wireTo } from '../../../testing/asking.js'
 import { until } from '../../../testing/gateway.js'
 import { type ScriptedConnection, scriptedOrigin } from '../../../testing/scripted-origin.js'
 
-// Whatever a target answers in whatever pieces, and whoever gives up or pauses meanwhile: nobody gets a byte of what
-// belongs to another, and everybody who has not given up comes to an end.
+// Whatever a target answers, in whatever pieces, and whichever requests are abandoned or paused: no request gets bytes
+// of another, and every request that is not abandoned completes.
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 100)
 const REQUESTS = 24
 
-/** How a response is framed; the body says whose it is. */
+/** Framing of a response. The body says which request it belongs to. */
 const FRAMINGS: Readonly<Record<string, (body: string) => string>> = {
   length: (body) => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   chunked: (body) =>
@@ -26,7 +26,7 @@ const FRAMINGS: Readonly<Record<string, (body: string) => string>> = {
 }
 const ENDING = new Set(['closing', 'cut', 'garbage'])
 
-/** Mostly good answers: a target that always lies is soon not asked any more. */
+/** Mostly valid responses: a target that always lies is soon not asked any more. */
 const framing = fc.oneof(
   { weight: 12, arbitrary: fc.constantFrom('length', 'chunked', 'hinted', 'empty') },
   { weight: 1, arbitrary: fc.constantFrom('closing', 'cut', 'garbage') },
@@ -46,7 +46,7 @@ function bodyOf(path: string, size: number): string {
   return `${path};`.repeat(Math.ceil(size / (path.length + 1)))
 }
 
-/** Writes answers in pieces, one after the other, and ends behind one that says so. */
+/** Writes responses in pieces, one by one, and stops after one that closes. */
 class Answers {
   readonly #cuts: readonly number[]
   readonly #waiting: { connection: ScriptedConnection; text: string; isLast: boolean }[] = []
@@ -76,7 +76,7 @@ class Answers {
   }
 }
 
-test('nobody gets what belongs to another, and everybody comes to an end', async (t) => {
+test('no request gets bytes of another, and every request completes', async (t) => {
   await fc.assert(
     fc.asyncProperty(story, async ({ framings, cuts, sizes, givenUp, paused, connections }) => {
       const answers = new Answers(cuts)

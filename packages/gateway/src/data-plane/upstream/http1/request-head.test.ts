@@ -21,7 +21,7 @@ test('a head is the line, Host, Connection, the fields and the framing', () => {
   assert.match(format({ method: 'HEAD' })!, /\r\nconnection: close\r\n/)
 })
 
-test('the framing is that of the body', () => {
+test('the framing matches the body', () => {
   const upload = (length: number): WireUpload => new WireUpload(length, () => {})
   assert.doesNotMatch(format({})!, /content-length|transfer-encoding/)
   assert.match(format({ method: 'POST' })!, /\r\ncontent-length: 0\r\n\r\n$/)
@@ -30,7 +30,7 @@ test('the framing is that of the body', () => {
   assert.match(format({ method: 'PUT', upload: upload(-1) })!, /\r\ntransfer-encoding: chunked\r\n\r\n$/)
 })
 
-test('what would change what the target reads is refused', () => {
+test('anything that would change how the target parses the request is refused', () => {
   const refused: readonly Partial<UpstreamRequest>[] = [
     { path: '/a b' },
     { path: '/a\r\nx: y' },
@@ -51,13 +51,13 @@ test('what would change what the target reads is refused', () => {
       headers: [name, '1'],
     })),
   ]
-  // What was refused, or accepted, before must not make the next one pass.
+  // An earlier refusal or success must not affect the next check.
   for (const overrides of [...refused, ...refused]) {
     assert.equal(format(overrides), null, JSON.stringify(overrides))
     assert.notEqual(format({ headers: ['x', 'a', 'connection', 'close'] }), null)
   }
 })
 
-test('a Connection field of the exchange has no say', () => {
+test('a Connection field of the exchange is ignored', () => {
   assert.doesNotMatch(format({ headers: ['connection', 'close'] })!, /close/)
 })

@@ -8,7 +8,7 @@ const MAX_BYTES = 1024
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type:text/plain \r\nX-Empty:\r\nX-Name: \t Jos\xe9 a\r\n\r\n'
 const FIELDS = ['content-type', 'text/plain', 'x-empty', '', 'x-name', 'Jos\xe9 a']
 
-/** Reads a head from pieces; what the last read answered, counted from the beginning of all. */
+/** Reads a head from pieces. Returns the last result, as a position in all bytes. */
 function readPieces(head: ResponseHead, pieces: readonly string[]): number {
   let before = 0
   for (const piece of pieces) {
@@ -20,7 +20,7 @@ function readPieces(head: ResponseHead, pieces: readonly string[]): number {
   return MORE
 }
 
-test('a head is the same however it is cut in two', () => {
+test('a head is parsed the same however it is split in two', () => {
   const head = new ResponseHead(MAX_BYTES)
   for (let at = 0; at <= HEAD.length; at++) {
     head.begin()
@@ -30,7 +30,7 @@ test('a head is the same however it is cut in two', () => {
   }
 })
 
-test('a head is the same when it comes byte by byte', () => {
+test('a head is parsed the same byte by byte', () => {
   const head = new ResponseHead(MAX_BYTES)
   head.begin()
   assert.equal(readPieces(head, [...HEAD]), HEAD.length)
@@ -63,7 +63,7 @@ const BROKEN_HEADS = {
   'a byte from 0x80 on in a name': 'HTTP/1.1 200 OK\r\n\xe9: b\r\n\r\n',
 }
 for (const [name, text] of Object.entries(BROKEN_HEADS)) {
-  test(`a head with ${name} is broken, however it is cut`, () => {
+  test(`a head with ${name} is refused, however it is split`, () => {
     const head = new ResponseHead(MAX_BYTES)
     for (let at = 0; at <= text.length; at++) {
       head.begin()
@@ -72,7 +72,7 @@ for (const [name, text] of Object.entries(BROKEN_HEADS)) {
   })
 }
 
-test('white space in front of a colon is left out (RFC 9112 section 5.1), however the head is cut', () => {
+test('white space before a colon is skipped (RFC 9112 section 5.1), however the head is split', () => {
   const text = 'HTTP/1.1 200 OK\r\nContent-Length : 5\r\nX-A \t: b : c\r\n\r\n'
   const head = new ResponseHead(MAX_BYTES)
   for (let at = 0; at <= text.length; at++) {
@@ -82,7 +82,7 @@ test('white space in front of a colon is left out (RFC 9112 section 5.1), howeve
   }
 })
 
-test('a head over its bound is reported before its end, in one piece and byte by byte', () => {
+test('a head over its limit is reported before its end, in one piece and byte by byte', () => {
   const text = `HTTP/1.1 200 OK\r\nA: ${'x'.repeat(MAX_BYTES)}\r\n\r\n`
   const head = new ResponseHead(MAX_BYTES)
   for (const pieces of [[text], [...text], [text.slice(0, MAX_BYTES + 1)]]) {
@@ -93,7 +93,7 @@ test('a head over its bound is reported before its end, in one piece and byte by
   assert.equal(readPieces(head, [text.slice(0, MAX_BYTES)]), MORE)
 })
 
-test('a status line without a reason, and line ends in front of it, are accepted', () => {
+test('a status line without a reason, and line ends before it, are accepted', () => {
   const head = new ResponseHead(MAX_BYTES)
   for (const text of ['HTTP/1.1 204\r\n\r\n', 'HTTP/1.1 204 \r\n\r\n', '\r\nHTTP/1.1 204 No\xe9\r\n\r\n']) {
     head.begin()
@@ -103,7 +103,7 @@ test('a status line without a reason, and line ends in front of it, are accepted
   }
 })
 
-test('a head begins without anything left of the one before', () => {
+test('nothing of one head leaks into the next', () => {
   const head = new ResponseHead(MAX_BYTES)
   head.begin()
   readPieces(head, ['HTTP/1.1 500 No', 'pe\r\nA: b\r\nC'])
@@ -113,7 +113,7 @@ test('a head begins without anything left of the one before', () => {
   assert.deepEqual(head.takeFields(), FIELDS)
 })
 
-/** What a head is read as. */
+/** The parsed form of a head. */
 function read(head: ResponseHead, pieces: readonly string[]): object {
   head.begin()
   const end = readPieces(head, pieces)
@@ -121,7 +121,7 @@ function read(head: ResponseHead, pieces: readonly string[]): object {
   return end >= 0 ? { end, status, minor, fields: head.takeFields() } : { end }
 }
 
-test('a head is read alike whatever heads came before it', () => {
+test('a head is parsed the same whatever heads came before it', () => {
   const statusLine = fc.constantFrom(
     'HTTP/1.1 200 OK',
     'HTTP/1.1 200',

@@ -4,7 +4,7 @@ import { type UploadSink, WireUpload } from './wire-upload.js'
 
 const MEGABYTE = 1024 * 1024
 
-/** A connection that takes everything, or nothing more after each write. */
+/** A connection that accepts everything, or nothing more after each write. */
 class FakeSink implements UploadSink {
   readonly written: Buffer[] = []
   unsentBytes = 0
@@ -25,7 +25,7 @@ class FakeSink implements UploadSink {
   }
 }
 
-test('a body of unknown length goes out in chunks and with its end, whenever the connection comes', () => {
+test('a body of unknown length is sent in chunks and with its end, whenever there is a connection', () => {
   const sink = new FakeSink()
   const upload = new WireUpload(-1, () => {})
   upload.add(Buffer.from('abc'))
@@ -50,7 +50,7 @@ test('chunks are copied: the bytes may change once they were added', () => {
   assert.equal(sink.text, 'abcabc')
 })
 
-test('a full connection holds the client back and asks for more when it has drained', () => {
+test('a full connection pauses the client and resumes it when it has drained', () => {
   const sink = new FakeSink()
   let drained = 0
   const upload = new WireUpload(30, () => drained++)
@@ -66,7 +66,7 @@ test('a full connection holds the client back and asks for more when it has drai
   assert.equal(upload.isDone, true)
 })
 
-test('what comes in spite of a full connection waits in memory and in a file, and leaves in order', () => {
+test('chunks that arrive despite a full connection wait in memory and in a file, and leave in order', () => {
   const sink = new FakeSink()
   let drained = 0
   const upload = new WireUpload(8 * MEGABYTE, () => drained++)
@@ -84,7 +84,7 @@ test('what comes in spite of a full connection waits in memory and in a file, an
   assert.equal(drained, 0)
 })
 
-test('a body that is longer or shorter than announced never ends as if it were whole', () => {
+test('a body that is longer or shorter than announced never appears complete', () => {
   for (const length of [3, 5]) {
     const sink = new FakeSink()
     const upload = new WireUpload(length, () => {})
@@ -96,7 +96,7 @@ test('a body that is longer or shorter than announced never ends as if it were w
   }
 })
 
-test('nothing is written for an upload that was given up', () => {
+test('nothing is written for an abandoned upload', () => {
   const sink = new FakeSink()
   const upload = new WireUpload(-1, () => assert.fail('nobody waits any more'))
   upload.add(Buffer.from('abc'))
@@ -107,7 +107,7 @@ test('nothing is written for an upload that was given up', () => {
   assert.deepEqual(sink.written, [])
 })
 
-test('trailers go out after the last chunk, without those that would break the framing', () => {
+test('trailers are sent after the last chunk, without those that would break the framing', () => {
   const sink = new FakeSink()
   const upload = new WireUpload(-1, () => {})
   upload.attach(sink)

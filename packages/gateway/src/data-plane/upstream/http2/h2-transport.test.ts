@@ -19,7 +19,7 @@ import {
 } from '../../../testing/h2-origin.js'
 import type { H2TransportOptions } from './h2-transport.js'
 
-test('requests share a connection, and each gets its own answer', async (t) => {
+test('requests share a connection, and each gets its own response', async (t) => {
   const origin = await h2Origin(t, echoPath)
   const transport = h2To(t, origin.port)
   const paths = Array.from({ length: 50 }, (_, i) => `/${i}`)
@@ -44,7 +44,7 @@ test('more requests than the target allows go over another connection, then wait
     { settings: { maxConcurrentStreams: 2 } },
   )
   const transport = h2To(t, origin.port)
-  // The target's settings come with its first answer.
+  // The target's settings arrive with its first response.
   const first = ask(transport, '/first')
   await until(() => first.end === 'complete')
   const asked = askAll(transport, '/1', '/2', '/3')
@@ -62,7 +62,7 @@ test('more requests than the target allows go over another connection, then wait
   assert.equal(origin.sessions.length, 2)
 })
 
-test('trailers come after the body, and gRPC servers are promised that they arrive', async (t) => {
+test('trailers arrive after the body, and gRPC servers are told that they are accepted', async (t) => {
   const origin = await h2Origin(t, (stream, headers) => {
     stream.respond(
       { ':status': 200, 'content-type': 'application/grpc', te: undefined },
@@ -89,7 +89,7 @@ test('trailers come after the body, and gRPC servers are promised that they arri
   assert.deepEqual(observer.trailers, ['grpc-status', '0', 'x-te', 'trailers'])
 })
 
-test('a streamed body arrives whole, with its trailers', async (t) => {
+test('a streamed body arrives complete, with its trailers', async (t) => {
   let received = ''
   const origin = await h2Origin(t, (stream) => {
     stream.on('trailers', (fields) => {
@@ -124,7 +124,7 @@ test('a streamed body arrives whole, with its trailers', async (t) => {
   assert.equal(received, 'one two|7')
 })
 
-/** What becomes of one request to a target that treats its stream so. */
+/** The result of one request to a target that treats its stream this way. */
 async function failureOfStream(
   t: TestContext,
   onStream: OnStream,
@@ -136,7 +136,7 @@ async function failureOfStream(
   return asked
 }
 
-test('a stream that is reset before or within its answer fails, whatever the code', async (t) => {
+test('a stream that is reset before or within its response fails, whatever the code', async (t) => {
   for (const code of [0, 2, 7, 8]) {
     const reset = frame(RST_STREAM, 0, 1, Buffer.from([0, 0, 0, code]))
     const port = await framesOrigin(t, reset)
@@ -152,7 +152,7 @@ test('a stream that is reset before or within its answer fails, whatever the cod
   }
 })
 
-test('an answer that is shorter than it announces fails', async (t) => {
+test('a response that is shorter than announced fails', async (t) => {
   const asked = await failureOfStream(t, (stream) => {
     stream.respond({ ':status': 200, 'content-length': 5 })
     stream.end('abc')
@@ -160,7 +160,7 @@ test('an answer that is shorter than it announces fails', async (t) => {
   assert.equal(asked.end, 'failed')
 })
 
-test('a head that is larger than accepted fails', async (t) => {
+test('a head over the size limit fails', async (t) => {
   const respond: OnStream = (stream) => {
     stream.respond({ ':status': 200, 'x-long': 'x'.repeat(2000) })
     stream.end()
@@ -169,7 +169,7 @@ test('a head that is larger than accepted fails', async (t) => {
   assert.deepEqual([asked.failure?.code, asked.status], ['GW_UPSTREAM_INVALID', 0])
 })
 
-test('a connection that goes away lets its requests fail, and the next one opens another', async (t) => {
+test('a lost connection fails its requests, and the next one opens another', async (t) => {
   const origin = await h2Origin(t, (stream, headers) => {
     if (headers[':path'] === '/lost') stream.session!.destroy()
     else echoPath(stream, headers)
@@ -182,7 +182,7 @@ test('a connection that goes away lets its requests fail, and the next one opens
   assert.equal(origin.sessions.length, 2)
 })
 
-test('what waits when a connection is lost goes over the next one', async (t) => {
+test('requests waiting when a connection is lost use the next one', async (t) => {
   for (const how of ['reset', 'end'] as const) {
     const open: http2.ServerHttp2Stream[] = []
     const origin = await h2Origin(
@@ -206,7 +206,7 @@ test('what waits when a connection is lost goes over the next one', async (t) =>
   }
 })
 
-test('after GOAWAY the streams under way end well, and new ones go over another connection', async (t) => {
+test('after GOAWAY the streams in progress complete, and new ones use another connection', async (t) => {
   const open: http2.ServerHttp2Stream[] = []
   const origin = await h2Origin(t, (stream) => void open.push(stream))
   const transport = h2To(t, origin.port)
@@ -224,7 +224,7 @@ test('after GOAWAY the streams under way end well, and new ones go over another 
   assert.equal(first.end, 'complete')
 })
 
-test('a client that reads slowly holds up its own stream only', async (t) => {
+test('a client that reads slowly delays only its own stream', async (t) => {
   const large = Buffer.alloc(4 * 1024 * 1024)
   let written = 0
   const origin = await h2Origin(t, (stream, headers) => {
@@ -246,7 +246,7 @@ test('a client that reads slowly holds up its own stream only', async (t) => {
   assert.equal(slow.body.length, large.length)
 })
 
-test('idle and old connections are closed, and close() waits for what is under way', async (t) => {
+test('idle and old connections are closed, and close() waits for requests in progress', async (t) => {
   const open: http2.ServerHttp2Stream[] = []
   const origin = await h2Origin(t, (stream, headers) => {
     if (headers[':path'] === '/held') open.push(stream)
@@ -270,7 +270,7 @@ test('a target that is silent and does not answer a ping loses its connection', 
   const server = net.createServer((socket) => {
     sockets.push(socket)
     socket.on('error', () => {})
-    // It takes everything and says nothing but its settings.
+    // It accepts everything and sends only its settings.
     socket.resume().write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -18,7 +18,7 @@ function autoTo(t: TestContext, port: number): Transport {
   return transport
 }
 
-test('ALPN chooses HTTP/2 where the target knows it', async (t) => {
+test('ALPN selects HTTP/2 if the target supports it', async (t) => {
   const origin = await secureH2Origin(t, (stream, headers) => {
     stream.respond({ ':status': 200 })
     stream.end(`${headers[':scheme']} ${headers[':authority']} ${headers[':path']}`)
@@ -32,7 +32,7 @@ test('ALPN chooses HTTP/2 where the target knows it', async (t) => {
   assert.equal(origin.sessions.length, 1)
 })
 
-test('a target that knows HTTP/1.1 only gets that, for the first request already', async (t) => {
+test('a target that supports only HTTP/1.1 gets that, for the first request already', async (t) => {
   let connections = 0
   const server = https.createServer(
     { ...FAKE_CERTIFICATES.localhost },
@@ -52,7 +52,7 @@ test('a target that knows HTTP/1.1 only gets that, for the first request already
   assert.deepEqual([first.body, second.body, connections], ['1.1', '1.1', 2])
 })
 
-test('a gateway serves a target that speaks HTTP/2 without TLS, bodies both ways', async (t) => {
+test('a gateway uses HTTP/2 without TLS, with bodies in both directions', async (t) => {
   const origin = await h2Origin(t, (stream) => {
     stream.respond({ ':status': 200, 'x-two': ['a', 'b'] })
     stream.pipe(stream)
@@ -68,7 +68,7 @@ test('a gateway serves a target that speaks HTTP/2 without TLS, bodies both ways
   assert.equal(origin.sessions.length, 1)
 })
 
-test('a target that does not speak HTTP/2 is an answer of 502', async (t) => {
+test('a target that does not speak HTTP/2 leads to 502', async (t) => {
   const { url } = await httpOrigin(t, (_, res) => void res.end())
   const upstreams = [{ urls: [url], http2: 'prior-knowledge' as const, timeouts: TIMEOUTS }]
   const gateway = await startGateway(t, { upstreams })

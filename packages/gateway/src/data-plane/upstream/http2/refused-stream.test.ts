@@ -8,11 +8,11 @@ const { NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM, NGHTTP2_INTERNAL_ERROR } = htt
 
 interface Parts {
   readonly gateway: TestGateway
-  /** Bodies of the requests that the target has seen. */
+  /** Bodies of the requests that the target has received. */
   readonly seen: string[]
 }
 
-/** A gateway in front of a target that answers with the body of the request, unless `spoil` has dealt with it. */
+/** A gateway with a target that echoes the request body, unless `spoil` handles the stream. */
 async function before(
   t: TestContext,
   spoil: (stream: http2.ServerHttp2Stream, nth: number) => boolean,
@@ -44,7 +44,7 @@ async function post({ gateway }: Parts, body = 'once'): Promise<string> {
   return response.status === 200 ? text : `${response.status} ${response.headers.get('x-gw-error')}`
 }
 
-test('a stream that the target has refused is sent again, whatever the method', async (t) => {
+test('a stream that the target refused is sent again, whatever the method', async (t) => {
   const parts = await before(t, (stream, nth) => {
     if (nth === 1) stream.close(NGHTTP2_REFUSED_STREAM)
     return nth === 1
@@ -62,7 +62,7 @@ test('it is sent again once', async (t) => {
   assert.equal(parts.seen.length, 2)
 })
 
-test('a stream that the target has reset for another reason may have been acted on', async (t) => {
+test('a stream that the target reset for another reason may have been processed', async (t) => {
   const parts = await before(t, (stream) => {
     stream.close(NGHTTP2_INTERNAL_ERROR)
     return true
@@ -71,7 +71,7 @@ test('a stream that the target has reset for another reason may have been acted 
   assert.equal(parts.seen.length, 1)
 })
 
-test('streams that a GOAWAY leaves out are sent again over another connection', async (t) => {
+test('streams beyond a GOAWAY are sent again over another connection', async (t) => {
   const parts = await before(t, (stream, nth) => {
     if (nth !== 2) return false
     stream.session!.goaway(NGHTTP2_NO_ERROR, 1)
@@ -82,7 +82,7 @@ test('streams that a GOAWAY leaves out are sent again over another connection', 
   assert.deepEqual(parts.seen, ['first', 'second', 'second'])
 })
 
-test('a crowd that comes before the settings of the target is served though it allows few streams', async (t) => {
+test('a burst that arrives before the settings of the target is served though it allows few streams', async (t) => {
   const parts = await before(t, () => false, { settings: { maxConcurrentStreams: 2 } })
   const bodies = Array.from({ length: 30 }, (_, i) => String(i))
   assert.deepEqual(await Promise.all(bodies.map((body) => post(parts, body))), bodies)

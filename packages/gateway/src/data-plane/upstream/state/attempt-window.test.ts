@@ -24,7 +24,7 @@ test('attempts count for the window and are forgotten in tenths of it', () => {
   assert.deepEqual([window.requests, window.failures, window.slow], [1, 0, 0])
 })
 
-test('a share decides only with enough attempts, and never without a failure', () => {
+test('a ratio applies only with enough attempts, and never without a failure', () => {
   const window = new AttemptWindow(PLAN)
   add(window, 0, 'xxx')
   assert.equal(window.isFailing, false)
@@ -37,7 +37,7 @@ test('a share decides only with enough attempts, and never without a failure', (
   assert.equal(fine.isFailing, false)
 })
 
-test('a target is silent when enough attempts wait and none was answered for too long', () => {
+test('a target hangs when enough attempts wait and none was answered for too long', () => {
   const window = new AttemptWindow(PLAN)
   for (let i = 0; i < 4; i++) window.wait(10)
   assert.equal(window.isHanging(110), false)
@@ -50,7 +50,7 @@ test('a target is silent when enough attempts wait and none was answered for too
   assert.equal(window.isHanging(212), false)
 })
 
-test('attempts begun before a restart do not count', () => {
+test('attempts started before a restart do not count', () => {
   const window = new AttemptWindow(PLAN)
   add(window, 10, 'xxxx')
   window.restart(20)
@@ -59,7 +59,7 @@ test('attempts begun before a restart do not count', () => {
   assert.deepEqual(covered, [false, true])
 })
 
-test('a time doubles while it is needed again soon, up to its bound, and begins again after a quiet while', () => {
+test('a backoff doubles while it is needed again soon, up to its limit, and starts over after a quiet time', () => {
   const time = new Backoff(100, 350)
   let nowMono = 0
   const next = (quietMs: number): number => {

@@ -25,10 +25,10 @@ const GET = 'GET /held HTTP/1.1\r\nHost: a\r\n\r\n'
 interface Bench {
   readonly gateway: TestGateway
   readonly url: string
-  /** Answers of `/held`, which wait for the test. */
+  /** Responses to `/held`, which the test releases. */
   readonly held: ServerResponse[]
   readonly ask: (path: string) => Promise<string>
-  /** A client that has asked for `/held`. */
+  /** A client that has requested `/held`. */
   readonly hold: () => Promise<RawConnection>
 }
 
@@ -60,7 +60,7 @@ function conform(transport: TransportName): void {
     return { gateway, url, held, ask, hold }
   }
 
-  test('it opens, lets a probe through, and closes when that succeeds', async (t) => {
+  test('the breaker opens, lets a probe through, and closes when it succeeds', async (t) => {
     const { gateway, url, ask } = await bench(t, {})
     assert.deepEqual([await ask('/bad'), await ask('/bad')], ['500', '500'])
     await untilCondition(gateway, url, 'half-open')
@@ -69,7 +69,7 @@ function conform(transport: TransportName): void {
     assert.deepEqual([await ask('/'), await ask('/bad')], ['200', '500'])
   })
 
-  test('a probe that fails opens it for twice as long', async (t) => {
+  test('a failed probe opens the breaker for twice as long', async (t) => {
     const { gateway, url, ask } = await bench(t, { openMs: 1000 })
     for (const _ of [1, 2]) await ask('/bad')
     assert.equal(await ask('/'), 'GW_UPSTREAM_CIRCUIT_OPEN 1')
@@ -78,7 +78,7 @@ function conform(transport: TransportName): void {
     assert.equal(await ask('/'), 'GW_UPSTREAM_CIRCUIT_OPEN 2')
   })
 
-  test('a probe whose client goes away makes room for another one', async (t) => {
+  test('a probe whose client disconnects makes room for another one', async (t) => {
     const { gateway, url, ask, hold } = await bench(t, {})
     for (const _ of [1, 2]) await ask('/bad')
     await untilCondition(gateway, url, 'half-open')
@@ -90,7 +90,7 @@ function conform(transport: TransportName): void {
     await untilCondition(gateway, url, 'available')
   })
 
-  test('a probe whose client sends its body slowly gives its place to another one', async (t) => {
+  test('a probe whose client sends its body slowly gives way to another one', async (t) => {
     const { gateway, url, held, ask } = await bench(t, {})
     for (const _ of [1, 2]) await ask('/bad')
     await untilCondition(gateway, url, 'half-open')
@@ -99,14 +99,14 @@ function conform(transport: TransportName): void {
     await until(() => held.length === 1)
     await until(async () => (await ask('/')) === '200')
     await untilCondition(gateway, url, 'available')
-    // What becomes of it is an attempt like others.
+    // Its outcome counts like that of any other attempt.
     slow.send('x')
     held[0]!.writeHead(500).end()
     await until(() => gateway.plane.inFlight === 0)
     assert.equal(await ask('/'), '200')
   })
 
-  test('what was begun before it opened says nothing of what comes after', async (t) => {
+  test('attempts started before the breaker opened do not affect it later', async (t) => {
     const { gateway, url, held, ask, hold } = await bench(t, {})
     await hold()
     for (const _ of [1, 2]) await ask('/bad')
@@ -117,7 +117,7 @@ function conform(transport: TransportName): void {
     await untilCondition(gateway, url, 'available')
   })
 
-  test('a target that hangs is recognised before a timeout, when more requests come', async (t) => {
+  test('a target that hangs is recognized before a timeout, when more requests arrive', async (t) => {
     const { ask, hold } = await bench(t, { slowAfterMs: 50, openMs: 3_600_000, failureRatio: 1 })
     const clients = [await hold(), await hold()]
     const sinceMono = performance.now()
@@ -127,7 +127,7 @@ function conform(transport: TransportName): void {
     for (const client of clients) client.reset()
   })
 
-  test('clients that give up on a slow target count as slow attempts, those that give up early do not', async (t) => {
+  test('clients that abandon a slow target count as slow attempts, those that leave early do not', async (t) => {
     const { gateway, ask, hold } = await bench(t, { slowAfterMs: 1000, slowRatio: 0.6, openMs: 3_600_000 })
     for (const _ of [1, 2]) (await hold()).reset()
     await until(() => gateway.plane.inFlight === 0)
@@ -153,7 +153,7 @@ function conform(transport: TransportName): void {
     await until(() => held.length === 3)
     const sinceMono = performance.now()
     await until(() => performance.now() - sinceMono > 1100)
-    // Nobody hangs: there is nothing to answer yet.
+    // Nothing hangs: no request has been sent yet.
     assert.equal(await ask('/'), '200')
     for (const client of clients.slice(1)) client.send('x')
     for (const answer of held.slice(1)) answer.end('ok')

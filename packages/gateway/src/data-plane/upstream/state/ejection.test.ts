@@ -20,7 +20,7 @@ function failed(pool: EjectionPool): Ejection {
   return ejection
 }
 
-test('an address that goes while it is ejected leaves its part of the pool to others', () => {
+test('an address that is removed while ejected returns its place in the pool', () => {
   const pool = new EjectionPool(PLAN.maxEjected)
   pool.setTargets(2)
   for (let i = 0; i < 10; i++) {

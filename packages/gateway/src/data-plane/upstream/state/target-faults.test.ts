@@ -13,7 +13,7 @@ import { descriptors, usedBytes } from '../../../testing/process-state.js'
 import { type LoadOutcome, type SteadyLoad, steadyLoad } from '../../../testing/steady-load.js'
 import { conditions, untilCondition } from '../../../testing/target-conditions.js'
 
-// One target of three fails under a steady load of known requests; what the clients see of it.
+// One target of three fails under a steady load of numbered requests, seen from the clients.
 
 const OUTLIER = {
   windowMs: 10_000,
@@ -36,9 +36,9 @@ const BREAKER = {
   probes: 2,
 }
 const REPEATING = { attempts: 2, budget: 1, on: [500, 502, 504], backoffMs: 5 }
-/** What shows that a target hangs; on a busy machine all of them are slower than one that hangs need be. */
+/** Time after which a target hangs. On a busy machine all targets are slower than necessary. */
 const SILENCE = { slowAfterMs: 2000, headersMs: 5000 }
-/** As many as wait for a target that hangs, with no queue in front of it. */
+/** As many as wait for a hanging target, without a queue. */
 const CONNECTIONS = 1000
 
 interface Bench {
@@ -49,7 +49,7 @@ interface Bench {
   readonly descriptors: number
 }
 
-/** What the outcomes of the load and compiled code take. */
+/** Time for the outcomes of the load and for compiled code. */
 const LEFT_OVER_BYTES = 8 * 1024 * 1024
 
 async function bench(
@@ -67,14 +67,14 @@ async function bench(
   return { gateway, origins, load, descriptors: before }
 }
 
-/** Only a fault that takes time is seen by the time it takes. */
+/** Only faults that take time are detected by their time. */
 function patienceFor(fault: Fault, outlier: typeof OUTLIER): Pick<UpstreamOverrides, 'outlier' | 'timeouts'> {
   if (fault !== 'hung' && fault !== 'slow') return { outlier }
   const { slowAfterMs, headersMs } = SILENCE
   return { outlier: { ...outlier, slowAfterMs }, timeouts: { ...TIMEOUTS, headersMs } }
 }
 
-/** Waits until so many more requests have an outcome. */
+/** Waits until this many more requests have an outcome. */
 function untilAnswered({ load }: Bench, count: number): Promise<void> {
   const from = load.outcomes.length
   return until(() => load.outcomes.length >= from + count)
@@ -89,7 +89,7 @@ function attemptsAt({ plane }: TestGateway, { url }: FaultyOrigin): number {
 const FAULTS: readonly Fault[] = ['killed', 'hung', 'slow', 'reset', 'garbage', 'framing', 'error']
 
 for (const fault of FAULTS) {
-  test(`${fault}: requests that may be repeated all succeed, and the target is back when it works, with nothing left over`, async (t) => {
+  test(`${fault}: retryable requests all succeed, and the target is back once it works, with nothing left over`, async (t) => {
     const patience = patienceFor(fault, OUTLIER)
     const parts = await bench(t, 'GET', { ...patience, retry: REPEATING, keepAliveMs: 500 })
     const { gateway, origins, load } = parts
@@ -97,21 +97,21 @@ for (const fault of FAULTS) {
     const usedAtFirst = usedBytes()
     await broken!.become(fault)
     await untilCondition(gateway, broken!.url, 'ejected')
-    // It comes back and is ejected again for as long as it is broken.
+    // It returns and is ejected again for as long as it is broken.
     await untilAnswered(parts, 200)
     await broken!.become('none')
     const seen = broken!.seen.length
     await until(() => broken!.seen.length > seen + 20 && conditions(gateway)[broken!.url] === 'available')
     await load.stop()
     assert.deepEqual(load.failed(), [])
-    // Those of the connections that were kept are closed after `keepAlive`.
+    // Kept connections are closed after `keepAlive`.
     await until(() => descriptors() <= parts.descriptors)
     await until(() => usedBytes() < usedAtFirst + LEFT_OVER_BYTES)
   })
 }
 
 for (const fault of [...FAULTS, 'cut'] as const) {
-  test(`${fault}: what may not be repeated fails only where the target had it before it was ejected`, async (t) => {
+  test(`${fault}: non-retryable requests fail only if the target had them before it was ejected`, async (t) => {
     const patience = patienceFor(fault, { ...OUTLIER, ejectMs: 3_600_000, maxEjectMs: 3_600_000 })
     const parts = await bench(t, 'POST', { ...patience, retry: { attempts: 1, budget: 1 } })
     const { gateway, origins, load } = parts
@@ -126,7 +126,7 @@ for (const fault of [...FAULTS, 'cut'] as const) {
     assert.equal(attemptsAt(gateway, broken!), attempts, 'an ejected target gets nothing')
     const itsOwn = new Set([...inFlight, ...broken!.seen.slice(atFault)])
     const others = load.failed().filter(({ id }) => !itsOwn.has(id))
-    // Sent on a kept connection before its end was seen: in flight for the gateway, and never read by the target.
+    // Sent on a kept connection before its end was noticed: in flight for the gateway, but never read by the target.
     const isLost = ({ body }: LoadOutcome): boolean =>
       fault === 'killed' && body.includes('GW_UPSTREAM_RESET')
     assert.deepEqual(
@@ -136,7 +136,7 @@ for (const fault of [...FAULTS, 'cut'] as const) {
   })
 }
 
-test('a response that nobody has asked for is for nobody', async (t) => {
+test('a response without a request is discarded', async (t) => {
   const parts = await bench(t, 'POST', {})
   await parts.origins[0]!.become('surplus')
   await untilAnswered(parts, 100)
@@ -144,7 +144,7 @@ test('a response that nobody has asked for is for nobody', async (t) => {
   assert.deepEqual(parts.load.failed(), [])
 })
 
-test('a target that comes and goes costs no request', async (t) => {
+test('a flapping target costs no request', async (t) => {
   const outlier = { ...OUTLIER, ejectMs: 100, maxEjectMs: 3_600_000 }
   const { gateway, origins, load } = await bench(t, 'GET', { outlier, retry: REPEATING })
   const [flapping] = origins
@@ -170,7 +170,7 @@ test('when all fail, the breakers answer at once and without the targets, and le
   for (const origin of origins) await origin.become('none')
   await until(() => Object.values(conditions(gateway)).every((condition) => condition === 'available'))
   const { sent } = load
-  // Those of before are counted too.
+  // Earlier ones are counted too.
   await until(() => load.outcomes.filter(({ id }) => Number(id) >= sent).length > 50)
   await load.stop()
   assert.deepEqual(

@@ -27,7 +27,7 @@ async function attacked(t: TestContext, answer = answerOk): Promise<[Served, Raw
   return [served, await connectHttp2(t, served.port)]
 }
 
-/** Sends the same for as long as it is let, a turn of the event loop apart; fails when nobody minds. */
+/** Sends the same frames repeatedly, once per turn of the event loop. Fails if the connection is never closed. */
 async function flood(client: RawHttp2Client, next: (nth: number) => Buffer): Promise<void> {
   let nth = 0
   await until(() => {
@@ -40,7 +40,7 @@ function many(frames: Buffer, count: number): Buffer {
   return Buffer.concat(Array.from({ length: count }, () => frames))
 }
 
-/** What costs the gateway work, and brings no request. */
+/** Frames that cost work without a request. */
 const FLOODS: [string, (nth: number) => Buffer][] = [
   ['PING', () => many(PING, 5000)],
   ['SETTINGS', () => many(frame(FRAME.settings, 0, 0, Buffer.from([0, 3, 0, 0, 0, 9])), 5000)],
@@ -54,7 +54,7 @@ const FLOODS: [string, (nth: number) => Buffer][] = [
 ]
 
 for (const [what, next] of FLOODS) {
-  test(`a connection that sends ${what} without an end is ended, others are served`, async (t) => {
+  test(`a connection that floods with ${what} is closed, others are served`, async (t) => {
     const [served, client] = await attacked(t)
     await flood(client, next)
     const other = await connectHttp2(t, served.port)
@@ -63,19 +63,19 @@ for (const [what, next] of FLOODS) {
   })
 }
 
-test('a request now and then does not pay for a flood, which is counted', async (t) => {
+test('an occasional request does not make up for a flood, which is counted', async (t) => {
   const [served, client] = await attacked(t)
   await flood(client, (nth) => Buffer.concat([request(2 * nth + 1), many(PING, 900)]))
   assert.equal(client.goaway, ENHANCE_YOUR_CALM)
   assert.equal(served.rejected(), 1)
 })
 
-/** A request, and its reset. */
+/** A request followed by its reset. */
 function pair(stream: number): Buffer {
   return Buffer.concat([request(stream), frame(FRAME.reset, 0, stream, uint32(8))])
 }
 
-test('rapid reset: a client that opens streams and resets them at once is ended after some hundred', async (t) => {
+test('rapid reset: a client that opens streams and resets them at once is closed after some hundred', async (t) => {
   const [served, client] = await attacked(t, () => {})
   await flood(client, (nth) =>
     Buffer.concat(Array.from({ length: 10 }, (_, i) => pair(20 * nth + 2 * i + 1))),
@@ -85,14 +85,14 @@ test('rapid reset: a client that opens streams and resets them at once is ended 
   await until(() => served.taken.every(({ isAborted }) => isAborted))
 })
 
-test('rapid reset in one write is bounded as well', async (t) => {
+test('rapid reset in one write is limited as well', async (t) => {
   const [served, client] = await attacked(t, () => {})
   client.send(...Array.from({ length: 20_000 }, (_, nth) => pair(2 * nth + 1)))
   await until(() => client.isClosed)
   assert.ok(served.taken.length < 2500, `${served.taken.length}`)
 })
 
-test('clients that cancel some requests go on', async (t) => {
+test('clients that cancel some requests stay connected', async (t) => {
   const [served, client] = await attacked(t, () => {})
   for (let nth = 0; nth < 100; nth++) {
     client.send(pair(2 * nth + 1))
@@ -103,7 +103,7 @@ test('clients that cancel some requests go on', async (t) => {
   assert.equal(client.isClosed, false)
 })
 
-test('a head that never ends is cut: CONTINUATION after CONTINUATION', async (t) => {
+test('a head that never ends (endless CONTINUATION) is cut', async (t) => {
   const [served, client] = await attacked(t)
   const piece = block([['x-a', 'a'.repeat(100)]])
   client.send(frame(FRAME.headers, END_STREAM, 1, block(fieldsOf({}))))
@@ -111,7 +111,7 @@ test('a head that never ends is cut: CONTINUATION after CONTINUATION', async (t)
   assert.equal(served.taken.length, 0)
 })
 
-test('a head far above the limits is reset, and nothing of it is kept', async (t) => {
+test('a head far above the limits is reset without keeping any of it', async (t) => {
   const [served, client] = await attacked(t)
   const huge = block(Array.from({ length: 14 }, () => ['x-a', 'a'.repeat(1000)] as const))
   const head = [frame(FRAME.headers, END_STREAM, 1, block(fieldsOf({})))]
@@ -121,9 +121,9 @@ test('a head far above the limits is reset, and nothing of it is kept', async (t
   assert.equal(served.taken.length, 0)
 })
 
-test('a small head that unpacks to a large one is reset', async (t) => {
+test('a small head that decompresses to a large one is reset', async (t) => {
   const [served, client] = await attacked(t)
-  // One long value enters the table of HPACK, and is named again by one byte each time.
+  // One long value is added to the HPACK table and then referenced by one byte each time.
   const long = Buffer.concat([Buffer.from([0x40]), block([['x-a', 'a'.repeat(3000)]]).subarray(1)])
   client.send(
     frame(FRAME.headers, 5, 1, Buffer.concat([block(fieldsOf({})), long, Buffer.alloc(2000, 0xbe)])),
@@ -132,7 +132,7 @@ test('a small head that unpacks to a large one is reset', async (t) => {
   assert.equal(served.taken.length, 0)
 })
 
-test('a client that opens more streams than the listener takes is ended', async (t) => {
+test('a client that opens more streams than the listener accepts is closed', async (t) => {
   const http2 = { alpn: true, priorKnowledge: true, streams: 5 }
   const served = await serveHttp2(t, () => {}, { settings: { http2 } })
   const client = await connectHttp2(t, served.port)
@@ -141,13 +141,13 @@ test('a client that opens more streams than the listener takes is ended', async 
   assert.ok(served.taken.length <= 5)
 })
 
-test('a body of empty DATA frames is ended', async (t) => {
+test('a body of empty DATA frames closes the connection', async (t) => {
   const [, client] = await attacked(t, (each) => each.readBody({ onBodyChunk() {} }))
   client.send(opening(1, fieldsOf({ ':method': 'POST' })))
   await flood(client, () => many(frame(FRAME.data, 0, 1), 100))
 })
 
-test('a client that opens no window is cut once it is slower than the pace of the listener', async (t) => {
+test('a client that opens no window is cut once it is slower than the minimum rate', async (t) => {
   const served = await serveHttp2(t, (client) => client.send(200, [], Buffer.alloc(1000)), {
     settings: { minReadRate: 1_000_000_000 },
     lingerMs: 100,
@@ -160,7 +160,7 @@ test('a client that opens no window is cut once it is slower than the pace of th
   await until(() => client.resetOf(1) === 8)
 })
 
-test('clients that ask for much and read nothing do not fill the memory: those who hold the most are ended', async (t) => {
+test('clients that request much and read nothing do not exhaust the memory: those that hold the most are closed', async (t) => {
   const body = Buffer.alloc(256 * 1024)
   const served = await serveHttp2(t, (client) => client.send(200, [], body))
   const clients = await Promise.all(Array.from({ length: 5 }, () => connectHttp2(t, served.port)))
@@ -173,12 +173,12 @@ test('clients that ask for much and read nothing do not fill the memory: those w
   assert.equal(modest.isClosed, false)
 })
 
-test('cookies that come as a byte for each crumb do not fill the memory: those who hold the most are ended', async (t) => {
+test('cookies split into single bytes do not exhaust the memory: those that hold the most are closed', async (t) => {
   const served = await serveHttp2(t, () => {}, { settings: { headerBytes: 65_536 } })
   const clients = await Promise.all(Array.from({ length: 14 }, () => connectHttp2(t, served.port)))
   const modest = await connectHttp2(t, served.port)
   modest.send(request(1))
-  // Of the largest field that the table of the connection holds (RFC 7541 section 4), 16 to a request.
+  // The largest field that fits into the connection's table (RFC 7541 section 4), 16 per request.
   const indexed = Buffer.concat([Buffer.from([0x40]), block([['cookie', 'a'.repeat(3900)]]).subarray(1)])
   const crumbs = Buffer.alloc(15, 0x80 | 62)
   const asked = (nth: number): Buffer =>
@@ -195,7 +195,7 @@ test('cookies that come as a byte for each crumb do not fill the memory: those w
   assert.equal(modest.isClosed, false)
 })
 
-test('a client that keeps its side open is closed all the same', async (t) => {
+test('a client that keeps its side open is closed anyway', async (t) => {
   const served = await serveHttp2(t, answerOk, { settings: { keepAliveMs: 100 }, lingerMs: 100 })
   const client = await connectHttp2(t, served.port, { staysOpen: true })
   await until(() => client.goaway === 0 && served.sessions.size === 0)
@@ -208,7 +208,7 @@ test('an idle connection is closed', async (t) => {
   assert.equal(client.goaway, 0)
 })
 
-test('a client that takes nothing while more than 1 MB waits for it is ended, one that holds less is not', async (t) => {
+test('a client that reads nothing while more than 1 MB waits for it is closed, one that holds less is not', async (t) => {
   const body = Buffer.alloc(100_000)
   const served = await serveHttp2(t, (client) => client.send(200, [], body), {
     settings: { minReadRate: 1 },

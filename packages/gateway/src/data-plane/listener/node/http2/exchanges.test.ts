@@ -43,7 +43,7 @@ async function call(
   return { status: Number(response[':status']), headers: response, sum, body: text }
 }
 
-test('pseudo-header fields become the exchange, and crumbs of a cookie one field', async (t) => {
+test('pseudo-header fields fill the exchange, and cookie crumbs become one field', async (t) => {
   const served = await serveHttp2(t, answerOk)
   const client = await connectHttp2(t, served.port)
   const crumbs: [string, string][] = [
@@ -102,7 +102,7 @@ test('a head beyond the largest frame is answered 431 too', async (t) => {
   assert.equal(served.taken[0]!.refused!.status, 431)
 })
 
-test('more fields than the listener takes are answered 431, crumbs of a cookie counting as one', async (t) => {
+test('more fields than the listener accepts are answered 431; cookie crumbs count as one', async (t) => {
   const served = await serveHttp2(t, answerOk, { settings: { headers: 20 } })
   const client = await connectHttp2(t, served.port)
   const many = (name: string): [string, string][] => Array.from({ length: 30 }, () => [name, 'a=b'])
@@ -129,7 +129,7 @@ const MALFORMED: [string, [string, string][]][] = [
 ]
 
 for (const [what, fields] of MALFORMED) {
-  test(`a request with ${what} is reset, and the connection goes on`, async (t) => {
+  test(`a request with ${what} is reset, and the connection stays open`, async (t) => {
     const served = await serveHttp2(t, answerOk)
     const client = await connectHttp2(t, served.port)
     client.send(request(1, fields), request(3))
@@ -159,7 +159,7 @@ test('a body that is longer or shorter than its Content-Length ends its request,
   assert.equal(ends, 0)
 })
 
-test('a body comes with its trailers, and without a length where none was announced', async (t) => {
+test('a body arrives with its trailers, and without a length if none was announced', async (t) => {
   const seen: string[] = []
   const served = await serveHttp2(t, (client) =>
     client.readBody({
@@ -225,7 +225,7 @@ for (const [what, length, bytes] of [
   })
 }
 
-test('an answer before the end of an upload is whole, and the rest of the upload is refused without an error', async (t) => {
+test('an early response arrives complete, and the rest of the upload is refused without an error', async (t) => {
   const served = await serveHttp2(t, (client) => {
     client.readBody({ onBodyChunk() {} })
     client.send(200, [], 'early')
@@ -240,7 +240,7 @@ test('an answer before the end of an upload is whole, and the rest of the upload
   assert.ok(ended >= 0 && ended < reset)
 })
 
-test('a paused upload takes no more than its window, and goes on when it is resumed', async (t) => {
+test('a paused upload receives no more than its window, and goes on when resumed', async (t) => {
   let received = 0
   let isEnded = false
   let reading: ClientStream | null = null
@@ -261,7 +261,7 @@ test('a paused upload takes no more than its window, and goes on when it is resu
   const stream = session.request({ ':method': 'POST' })
   stream.end(Buffer.alloc(bytes))
   await until(() => received > 0)
-  // Another request, begun later, is answered: the connection is not held up.
+  // Another request, started later, is answered: the connection is not blocked.
   await new Promise((resolve) => session.ping(resolve))
   assert.ok(received <= 128 * 1024)
   reading!.resumeBody()
@@ -300,7 +300,7 @@ test('a connection that is lost aborts its requests', async (t) => {
   await until(() => served.taken.every(({ isAborted }) => isAborted) && served.sessions.size === 0)
 })
 
-test('100 Continue goes out when the body is read, not before', async (t) => {
+test('100 Continue is sent when the body is read, not before', async (t) => {
   const served = await serveHttp2(t, () => {})
   const client = await connectHttp2(t, served.port)
   client.send(opening(1, fieldsOf({ ':method': 'POST', expect: '100-continue' })))
@@ -312,7 +312,7 @@ test('100 Continue goes out when the body is read, not before', async (t) => {
   await until(() => client.frames.some(({ type, flags }) => type === FRAME.headers && flags === END_HEADERS))
 })
 
-test('closing announces the last request, finishes it, and then ends the connection', async (t) => {
+test('closing announces the last request, finishes it, and then closes the connection', async (t) => {
   const served = await serveHttp2(t, () => {})
   const client = await connectHttp2(t, served.port)
   client.send(request(1))
@@ -331,7 +331,7 @@ test('closing announces the last request, finishes it, and then ends the connect
   )
 })
 
-test('a connection that comes while the listener closes has its first request answered', async (t) => {
+test('a new connection has its first request answered while the listener closes', async (t) => {
   const served = await serveHttp2(t, answerOk)
   served.sessions.close()
   const client = await connectHttp2(t, served.port)
@@ -341,8 +341,8 @@ test('a connection that comes while the listener closes has its first request an
   assert.equal(client.goaway, 0)
 })
 
-// Known limits (docs/reference/limits.md): nghttp2 drops these without a word.
-test('a field with a control character in its value, or a space in its name, is not there', async (t) => {
+// Known limits (docs/reference/limits.md): nghttp2 drops these silently.
+test('a field with a control character in its value, or a space in its name, is dropped', async (t) => {
   const served = await serveHttp2(t, answerOk)
   const client = await connectHttp2(t, served.port)
   client.send(request(1, fieldsOf({ 'x-a': 'a\x01b', 'x b': '1', 'x-c': '\xe4', 'x-d': ' d ' })))

@@ -71,7 +71,7 @@ test('a reset of the client cancels its call at the target, and no other', async
   await until(() => closed === 1 && gateway.plane.inFlight === 1)
 })
 
-test('a target that dies in the middle of its response resets the stream, the connection goes on', async (t) => {
+test('a target that dies in the middle of its response resets the stream; the connection stays open', async (t) => {
   const origin = await httpOrigin(t, (req, res) => {
     if (req.url === '/ok') res.end('ok')
     else {
@@ -102,7 +102,7 @@ test('a slow upload ends in 408, and other requests of its connection are served
   await until(() => status === 408)
 })
 
-test('a client that reads nothing holds its target no longer than it may', async (t) => {
+test('a client that reads nothing holds its target no longer than allowed', async (t) => {
   const origin = await httpOrigin(t, (_, res) => void res.end(Buffer.alloc(20_000_000)))
   const timeouts = { connectMs: 10_000, headersMs: 20_000, idleMs: 500, totalMs: 60_000 }
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url], timeouts }], listener: NODE })
@@ -113,7 +113,7 @@ test('a client that reads nothing holds its target no longer than it may', async
   await until(() => client.resetOf(1) !== null)
 })
 
-test('draining announces the end, and finishes what is under way', async (t) => {
+test('draining announces the end, and completes requests in progress', async (t) => {
   let answer = (): void => {}
   const origin = await httpOrigin(t, (_, res) => (answer = () => void res.end('last')))
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }], listener: NODE })
@@ -127,7 +127,7 @@ test('draining announces the end, and finishes what is under way', async (t) => 
   assert.ok(client.frames.some(({ type, payload }) => type === FRAME.data && payload.toString() === 'last'))
 })
 
-test('a connection that half-closes is over, and its calls are cancelled', async (t) => {
+test('a half-closed connection is over, and its calls are cancelled', async (t) => {
   let closed = 0
   const origin = await rawOrigin(t, (socket) => void socket.on('close', () => closed++).resume())
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }], listener: NODE })
@@ -139,7 +139,7 @@ test('a connection that half-closes is over, and its calls are cancelled', async
   assert.equal(gateway.plane.inFlight, 0)
 })
 
-test('with allowHalfClose a connection that half-closes gets the answer to what it has asked', async (t) => {
+test('with allowHalfClose a half-closed connection gets the responses to its requests', async (t) => {
   const origin = await echoOrigin(t)
   const listener = { ...NODE, allowHalfClose: true }
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }], listener })
@@ -150,7 +150,7 @@ test('with allowHalfClose a connection that half-closes gets the answer to what 
   assert.ok(client.frames.some(({ type, payload }) => type === FRAME.data && payload.includes('"bytes":4')))
 })
 
-test('connections of HTTP/2 count like all others', async (t) => {
+test('HTTP/2 connections count like all others', async (t) => {
   const gateway = await startGateway(t, { routes: [], listener: { ...NODE, limits: { connections: 2 } } })
   const clients = [await connectHttp2(t, gateway.port), await connectHttp2(t, gateway.port)]
   assert.equal(gateway.plane.connections, 2)
@@ -159,7 +159,7 @@ test('connections of HTTP/2 count like all others', async (t) => {
   await until(() => gateway.plane.connections === 0)
 })
 
-test('the preface byte by byte is HTTP/2, a request beside it is HTTP/1.1', async (t) => {
+test('the preface byte by byte is HTTP/2, a request similar to it is HTTP/1.1', async (t) => {
   const origin = await echoOrigin(t)
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }], listener: NODE })
   const client = await connectHttp2(t, gateway.port, { isSlow: true })
@@ -168,7 +168,7 @@ test('the preface byte by byte is HTTP/2, a request beside it is HTTP/1.1', asyn
   assert.equal((await fetch(gateway.url)).status, 200)
 })
 
-test('the client is whom the PROXY protocol names', async (t) => {
+test('the client is the one named by the PROXY protocol', async (t) => {
   const origin = await echoOrigin(t)
   const trust = { proxyProtocol: true, trustedProxies: ['127.0.0.1'] }
   const gateway = await startGateway(t, {
@@ -183,7 +183,7 @@ test('the client is whom the PROXY protocol names', async (t) => {
   )
 })
 
-/** Whether the program is there: a missing one is reported by tools/services.mjs. */
+/** True if the program is installed. A missing one is reported by tools/services.mjs. */
 function isThere(command: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${command}`]).status === 0
 }
@@ -217,7 +217,7 @@ test('curl speaks HTTP/2 by ALPN and by prior knowledge', {
   assert.equal(await run('curl', [...CURL, '--http2-prior-knowledge', ...post, plain.url]), '2 200 3000000\n')
 })
 
-test('h2load gets every answer with 100 streams a connection', {
+test('h2load gets every response with 100 streams per connection', {
   skip: !isThere('h2load') && 'no h2load',
 }, async (t) => {
   const origin = await echoOrigin(t)

@@ -29,7 +29,7 @@ async function through(t: TestContext): Promise<Setup> {
   return { server, gateway, client: grpcClient(t, gateway.port) }
 }
 
-test('a unary call brings its message, and metadata both ways', async (t) => {
+test('a unary call carries its message, and metadata in both directions', async (t) => {
   const { client } = await through(t)
   const metadata = new Metadata()
   metadata.set('x-asked', 'one')
@@ -68,14 +68,14 @@ test('a server streams many messages, which end with its status', async (t) => {
   assert.deepEqual([messages, code], [REPEATS, status.OK])
 })
 
-test('messages go both ways while the call is open', async (t) => {
+test('messages pass in both directions while the call is open', async (t) => {
   const { client } = await through(t)
   const call = client.chat()
   const echoed: string[] = []
   call.on('data', (message: Buffer) => echoed.push(String(message)))
   for (const word of ['one', 'two', 'three']) {
     call.write(Buffer.from(word))
-    // Each comes back before the next is sent.
+    // Each one returns before the next is sent.
     await until(() => echoed.at(-1) === word)
   }
   let code: number | null = null
@@ -85,20 +85,20 @@ test('messages go both ways while the call is open', async (t) => {
   assert.equal(code, status.OK)
 })
 
-/** What a call fails with. */
+/** The error of a call. */
 function failureOf(start: (done: (error: ServiceError | null) => void) => unknown): Promise<ServiceError> {
   return new Promise((resolve, reject) => {
     start((error) => (error === null ? reject(new Error('it succeeded')) : resolve(error)))
   })
 }
 
-test('an error comes with its code and its text, in an answer of trailers only', async (t) => {
+test('an error arrives with its code and its text, in a Trailers-Only response', async (t) => {
   const { client } = await through(t)
   const error = await failureOf((done) => client.fail(Buffer.from('x'), done))
   assert.deepEqual([error.code, error.details], [status.FAILED_PRECONDITION, 'no: "ü"'])
 })
 
-test('a deadline ends the call here and there', async (t) => {
+test('a deadline ends the call on both sides', async (t) => {
   const { client, server, gateway } = await through(t)
   const error = await failureOf((done) => client.hang(Buffer.from('x'), { deadline: Date.now() + 300 }, done))
   assert.equal(error.code, status.DEADLINE_EXCEEDED)
@@ -115,7 +115,7 @@ test('a call that its client cancels is cancelled at the server', async (t) => {
   assert.equal(code, status.CANCELLED)
 })
 
-test('calls of one connection are independent of one that hangs', async (t) => {
+test('a hanging call does not affect the others on its connection', async (t) => {
   const { client, server } = await through(t)
   const hanging = client.hang(Buffer.from('x'), () => {})
   await until(() => server.hanging() === 1)

@@ -12,8 +12,8 @@ const command = process.env['SLUICE_H2SPEC'] ?? ''
 const skip = command === '' && 'no h2spec; use npm test, or npm run services and the variable that it prints'
 
 /**
- * What nghttp2 and node:http2 do otherwise; docs/reference/limits.md says why ("Clients over HTTP/2"). Streams that are half closed
- * are among them where the answer was faster than the frame: they are closed then.
+ * Deviations of nghttp2 and node:http2; docs/reference/limits.md explains them ("Clients over HTTP/2"). Half-closed
+ * streams are among them if the response was faster than the frame: they are closed then.
  */
 const EXPLAINED: ReadonlySet<string> = new Set([
   'http2/5.1 half closed (remote): Sends a DATA frame',
@@ -37,7 +37,7 @@ function answer(client: ClientStream, { method, contentLength }: Exchange): void
   else client.readBody({ onBodyChunk: (_, isLast) => void (isLast && client.send(200, [], BODY)) })
 }
 
-test('h2spec finds nothing but what is explained', { skip }, async (t) => {
+test('h2spec finds only documented deviations', { skip }, async (t) => {
   const { port } = await serveHttp2(t, answer)
   const folder = mkdtempSync(join(tmpdir(), 'sluice-h2spec-'))
   t.after(() => rmSync(folder, { recursive: true }))

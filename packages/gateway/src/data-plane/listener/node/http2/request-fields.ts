@@ -12,9 +12,9 @@ const BAD_SCHEME = refusal('GW_BAD_REQUEST', ':scheme must be http or https')
 const LINE_BYTES = 14
 
 /**
- * Reads the fields of requests into exchanges. nghttp2 has already reset streams with malformed fields: names in upper
- * case, connection fields, `te` other than `trailers`, pseudo-header fields that are unknown, repeated, missing or
- * late, and a Content-Length that is not a number (RFC 9113 sections 8.2 and 8.3).
+ * Reads the fields of requests into exchanges. nghttp2 has already reset streams with malformed fields (RFC 9113
+ * sections 8.2 and 8.3): upper-case names, connection fields, and `te` other than `trailers`. It has also checked that
+ * pseudo-header fields are known, complete, unique and first, and that Content-Length is a number.
  */
 export class RequestFields {
   readonly #head = new RequestHead()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { REFUSED_STREAMS, StreamQueue } from './stream-queue.js'
 
-test('requests beyond 10 ms of a turn wait for the next ones, in their order', async () => {
+test('requests beyond 10 ms of a turn wait for the next turns, in order', async () => {
   let nowMs = 0
   const queue = new StreamQueue(() => nowMs)
   const done: number[] = []
@@ -28,7 +28,7 @@ test('requests beyond 10 ms of a turn wait for the next ones, in their order', a
   assert.ok(queue.begin(), 'nothing waits any more')
 })
 
-test('more than 1,000 requests that wait are refused and counted', () => {
+test('more than 1,000 waiting requests are refused and counted', () => {
   let nowMs = 0
   const queue = new StreamQueue(() => (nowMs += 100))
   queue.begin()
