@@ -1,5 +1,5 @@
 import type { Catalog, Policy } from '@sluice/core'
-import { meaningOf } from './catalog/authorize/meaning.js'
+import { explainAuthorization } from './catalog/authorize/explanation.js'
 import { jsonLanguage } from './engines/json/language.js'
 import { isolatedVmOptions } from './engines/script/isolated-vm/isolated-vm-engine.js'
 import { xmlLanguage } from './engines/xml/xml-language.js'
@@ -78,7 +78,7 @@ export function lazyCatalog(): Catalog {
     bodies: { json: jsonLanguage, xml: xmlLanguage },
     bodyWork: new URL('./body-work.js', import.meta.url),
     measured: MEASURED_COSTS,
-    meanings: new Map([['authorize', meaningOf]]),
+    meanings: new Map([['authorize', explainAuthorization]]),
     nodeOptions: isolatedVmOptions(),
   })
 }

@@ -261,7 +261,7 @@ test('invalid credentials are configuration errors that do not reveal them', asy
   const mistakes: readonly (readonly [object, RegExp])[] = [
     [{ basic: { username: 'a:b', password: SECRET } }, /colon/],
     [{ bearer: { token: `${SECRET}\n` } }, /not allowed in a header/],
-    [{ bearer: { token: SECRET }, basic: { username: 'a', password: SECRET } }, /together/],
+    [{ bearer: { token: SECRET }, basic: { username: 'a', password: SECRET } }, /only one is allowed/],
     [{ apiKey: { in: 'header', name: 'host', value: SECRET } }, /host/],
     [client('ftp://a', {}), /not a valid address/],
     [client(`http://a:${SECRET}@b/`), /user or a fragment/],

@@ -6,12 +6,12 @@ import type { OwnVariables } from '../../shared/template.js'
 import type { CallConfig } from './schema.js'
 
 /** The HTTP call built for one request. */
-export interface MadeCall extends HttpCall {
+export interface BuiltCall extends HttpCall {
   readonly headers: readonly string[]
 }
 
 /** Builds the call for a request. @throws BadInput */
-export type MakeCall = (x: Exchange, path: string) => MadeCall
+export type BuildCall = (x: Exchange, path: string) => BuiltCall
 
 /** Header fields that describe the encoding of a body. */
 const BODY_FIELDS = ['content-type', 'content-encoding']
@@ -20,7 +20,7 @@ const BODY_FIELDS = ['content-type', 'content-encoding']
  * Compiles the request of a call. @throws Error if a header field is invalid, or if two bodies are
  * configured.
  */
-export function compileRequest(config: CallConfig, side: Side, own: OwnVariables): MakeCall {
+export function compileRequest(config: CallConfig, side: Side, own: OwnVariables): BuildCall {
   const { method = 'GET', headers = {}, body: written, forwardBody = false } = config
   if (forwardBody && written !== undefined)
     throw new Error("'body' and 'forwardBody' exclude each other; remove one of them")

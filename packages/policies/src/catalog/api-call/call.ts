@@ -15,12 +15,12 @@ import type { Draft } from '../../shared/field-location/draft.js'
 import type { Side } from '../../shared/message/side.js'
 import { whenSettled } from '../../shared/when-settled.js'
 import { type Address, BadInput, compileAddress } from './address.js'
-import { Answers, type SentCall } from './answers.js'
-import { compileRequest, type MakeCall } from './call-request.js'
+import { CachedResponses, type SentCall } from './cached-responses.js'
+import { type BuildCall, compileRequest } from './call-request.js'
 import { compileErrorReply } from './error-reply.js'
 import type { Inputs } from './inputs.js'
 import type { OneWayQueue } from './one-way-queue.js'
-import { compileSave, ReadAnswer, type SavedValue } from './saved-value.js'
+import { compileSave, ParsedResponse, type SavedValue } from './saved-value.js'
 import { type CallConfig, DEFAULT_STATUSES } from './schema.js'
 import { openServers } from './servers.js'
 
@@ -41,13 +41,13 @@ export interface CallContext {
   readonly queue: OneWayQueue
 }
 
-/** One configured call. */
+/** A configured call. */
 export class Call {
   readonly #config: CallConfig
   readonly #address: Address
   readonly #servers: ReadonlyMap<string, HttpClient>
-  readonly #make: MakeCall
-  readonly #answers: Answers
+  readonly #make: BuildCall
+  readonly #answers: CachedResponses
   readonly #saves: readonly SavedValue[]
   readonly #isExpected: (answer: HttpAnswer) => boolean
   readonly #when: Expression | null
@@ -64,7 +64,11 @@ export class Call {
     this.#servers = openServers(config, this.#address, env)
     this.#make = compileRequest(config, side, inputs.variables)
     this.#isExpected = statusCheck(expect.status ?? DEFAULT_STATUSES)
-    this.#answers = new Answers(config, { env, use: [policy, inputs.texts], isExpected: this.#isExpected })
+    this.#answers = new CachedResponses(config, {
+      env,
+      use: [policy, inputs.texts],
+      isExpected: this.#isExpected,
+    })
     this.#saves = save.map((each) => compileSave(each, side))
     this.#when = expect.when === undefined ? null : env.expression(expect.when)
     this.#onError = compileErrorReply(config, inputs.variables, env)
@@ -169,7 +173,7 @@ export class Call {
   settle(x: Exchange, draft: Draft, { answer, result }: CallResult): Outcome {
     if (result === 'queued' || result === 'dropped') return null
     const isAnswer = result === 'ok' && answer !== null
-    const read = isAnswer ? new ReadAnswer(answer) : null
+    const read = isAnswer ? new ParsedResponse(answer) : null
     let isWhole = isAnswer
     for (const save of this.#saves) if (!save.put(draft, read)) isWhole = false
     if (isWhole && this.#when !== null && this.#when.value(x) !== true) isWhole = false

@@ -1,5 +1,5 @@
 import type { HttpAnswer, HttpClient } from '@sluice/core'
-import type { MadeCall } from './call-request.js'
+import type { BuiltCall } from './call-request.js'
 
 const MAX_CALLS = 1000
 const MAX_BYTES = 16 * 1024 * 1024
@@ -10,7 +10,7 @@ const CALL_BYTES = 500
 
 interface Waiting {
   readonly client: HttpClient
-  readonly call: MadeCall
+  readonly call: BuiltCall
   readonly bytes: number
   readonly done: (answer: HttpAnswer | null, error: unknown) => void
 }
@@ -39,7 +39,7 @@ export class OneWayQueue {
    * @param server origin that selects the lane.
    * @param done called with the response or the error.
    */
-  add(server: string, client: HttpClient, call: MadeCall, done: Waiting['done']): boolean {
+  add(server: string, client: HttpClient, call: BuiltCall, done: Waiting['done']): boolean {
     let bytes = CALL_BYTES + call.path.length + (call.body?.length ?? 0)
     for (const text of call.headers) bytes += text.length
     const lane = this.#lanes.get(server) ?? { waiting: [], count: 0, bytes: 0, active: 0 }

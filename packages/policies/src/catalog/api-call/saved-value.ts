@@ -17,7 +17,7 @@ interface Value {
 }
 
 /** A response from which values are read. The body is parsed once. */
-export class ReadAnswer {
+export class ParsedResponse {
   readonly answer: HttpAnswer
   #json: JsonView | null | undefined
 
@@ -47,7 +47,7 @@ export interface SavedValue {
   /**
    * Writes the value. Returns false if a required value is missing. `read` is null if there is no response.
    */
-  put(draft: Draft, read: ReadAnswer | null): boolean
+  put(draft: Draft, read: ParsedResponse | null): boolean
 }
 
 /** Compiles an entry of `save`. @throws Error if the path or the location is invalid. */
@@ -75,7 +75,7 @@ export function compileSave(
   }
 }
 
-function compileSource(from: string): (read: ReadAnswer) => Value | null {
+function compileSource(from: string): (read: ParsedResponse) => Value | null {
   if (from === 'status') return ({ answer }) => textValue(String(answer.status), true)
   if (from === 'body') return bodyValue
   if (from.startsWith('header.')) {
@@ -100,7 +100,7 @@ function compileSource(from: string): (read: ReadAnswer) => Value | null {
 }
 
 /** Returns the whole body. A JSON body stays JSON when it is written into JSON. */
-function bodyValue(read: ReadAnswer): Value | null {
+function bodyValue(read: ParsedResponse): Value | null {
   const { body } = read.answer
   if (body.length === 0) return null
   const isJson = read.json !== null

@@ -18,12 +18,19 @@ import {
   string,
 } from '../../shared/options.js'
 
+/** Default of `timeout`. */
 export const DEFAULT_TIMEOUT = '2s'
+/** Default of `maxAnswerBytes`. */
 export const DEFAULT_ANSWER_BYTES = '256kb'
+/** Default of `expect.status`. */
 export const DEFAULT_STATUSES: readonly string[] = ['2xx']
+/** Default of `cache.ttl`. */
 export const DEFAULT_TTL = '1m'
+/** Default of `cache.revalidate` and `cache.staleIfError`, which disables them. */
 export const NO_TIME = '0ms'
+/** Default of `cache.maxEntries`. */
 export const DEFAULT_ENTRIES = 1000
+/** Request methods that a call can use. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const expression = string('An expression.', { minLength: 1, maxLength: 4096 })
@@ -190,5 +197,5 @@ export const apiCallSchema = policyOptions(
 
 /** Configuration of `api-call`, derived from its schema. */
 export type ApiCallConfig = Static<typeof apiCallSchema>
-/** One entry of `calls`. */
+/** Entry of `calls`. */
 export type CallConfig = ApiCallConfig['calls'][number]

@@ -4,7 +4,7 @@ import { type Consumer, consumerOf, type Exchange, type Reply } from '@sluice/co
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { claimTexts } from '../jwt/claim.js'
 import { consumerIn } from '../jwt/consumer-claims.js'
-import { meaningOf } from './meaning.js'
+import { explainAuthorization } from './explanation.js'
 import { authorize } from './policy.js'
 import type { AuthorizeConfig } from './schema.js'
 
@@ -139,7 +139,7 @@ test('a rule without conditions, an invalid scope and an unknown key are rejecte
 test('a configuration is explained in words', () => {
   const consumers = Array.from({ length: 12 }, (_, i) => `c${i}`)
   assert.deepEqual(
-    meaningOf({ allow: 'authenticated', deny: [{ consumers }], phase: 'body', dryRun: true }),
+    explainAuthorization({ allow: 'authenticated', deny: [{ consumers }], phase: 'body', dryRun: true }),
     [
       'denies nobody (dryRun); without dryRun it',
       'decides when the whole request body has been received',
@@ -148,8 +148,11 @@ test('a configuration is explained in words', () => {
     ],
   )
   const when = 'req.path == "/x"'
-  assert.deepEqual(meaningOf({ allow: [{ groups: ['a', 'b'], match: 'all', claims: { plan: [] }, when }] }), [
-    'allows callers in the group a and b, and with the claim plan, and that meet req.path == "/x"',
-    'denies all other callers',
-  ])
+  assert.deepEqual(
+    explainAuthorization({ allow: [{ groups: ['a', 'b'], match: 'all', claims: { plan: [] }, when }] }),
+    [
+      'allows callers in the group a and b, and with the claim plan, and that meet req.path == "/x"',
+      'denies all other callers',
+    ],
+  )
 })

@@ -8,7 +8,7 @@ import {
   type Reply,
 } from '@sluice/core'
 import { withContext } from '../../shared/with-context.js'
-import { compileRule, type Rule, SCOPES, unmetDemand } from './rule.js'
+import { compileRule, type Rule, SCOPES, unmetRequirement } from './rule.js'
 import { type AuthorizeConfig, authorizeSchema, type RuleConfig } from './schema.js'
 
 /** Maximum length of the reason in the log, in characters. */
@@ -75,13 +75,13 @@ class Decision {
     const { consumer } = x
     if (consumer === null) return this.#missing
     for (let i = 0; i < this.#deny.length; i++) {
-      if (unmetDemand(this.#deny[i]!, consumer, x) !== null) continue
+      if (unmetRequirement(this.#deny[i]!, consumer, x) !== null) continue
       x.record.reason = `deny[${i}]`
       return this.#denied
     }
     if (this.#allow === null) return null
     for (let i = 0; i < this.#allow.length; i++) {
-      if (unmetDemand(this.#allow[i]!, consumer, x) === null) return null
+      if (unmetRequirement(this.#allow[i]!, consumer, x) === null) return null
     }
     return this.#refuse(x, consumer, this.#allow)
   }
@@ -91,7 +91,7 @@ class Decision {
    * be sufficient.
    */
   #refuse(x: Exchange, consumer: Consumer, rules: readonly AllowRule[]): Reply {
-    const lacks = rules.map((rule) => unmetDemand(rule, consumer, x)?.kind ?? '')
+    const lacks = rules.map((rule) => unmetRequirement(rule, consumer, x)?.kind ?? '')
     x.record.reason = lacks
       .map((kind, i) => `allow[${i}] lacks ${kind}`)
       .join(', ')

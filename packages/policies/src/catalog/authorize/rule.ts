@@ -1,29 +1,33 @@
 import type { CompileEnv, Consumer, Exchange } from '@sluice/core'
 import type { RuleConfig } from './schema.js'
 
-/** One condition of a rule. */
-export interface Demand {
-  /** Name of the condition in the configuration. */
+/** A requirement of a rule. */
+export interface Requirement {
+  /** Name of the requirement in the configuration. */
   readonly kind: string
   isMet(consumer: Consumer, x: Exchange): boolean
 }
 
-/** A rule of `allow` or `deny`. It matches if all its conditions are met. */
+/** A rule of `allow` or `deny`. It matches if all its requirements are met. */
 export interface Rule {
-  /** Conditions of the rule. Scopes come last, so that a caller who lacks only scopes can be told. */
-  readonly demands: readonly Demand[]
+  /** Requirements of the rule. Scopes come last, so that a caller who lacks only scopes can be told. */
+  readonly requirements: readonly Requirement[]
   readonly scopes: readonly string[]
 }
 
-/** Returns the first unmet condition of a rule, or null if the rule matches. */
-export function unmetDemand({ demands }: Rule, consumer: Consumer, x: Exchange): Demand | null {
-  for (let i = 0; i < demands.length; i++) {
-    if (!demands[i]!.isMet(consumer, x)) return demands[i]!
+/** Returns the first unmet requirement of a rule, or null if the rule matches. */
+export function unmetRequirement(
+  { requirements }: Rule,
+  consumer: Consumer,
+  x: Exchange,
+): Requirement | null {
+  for (let i = 0; i < requirements.length; i++) {
+    if (!requirements[i]!.isMet(consumer, x)) return requirements[i]!
   }
   return null
 }
 
-/** Name of the scope condition. */
+/** Name of the scope requirement. */
 export const SCOPES = 'scopes'
 
 /**
@@ -31,25 +35,26 @@ export const SCOPES = 'scopes'
  */
 export function compileRule(config: RuleConfig, phase: 'request' | 'body', env: CompileEnv): Rule {
   const { consumers, groups, roles, scopes, claims, when, match = 'any' } = config
-  const demands: Demand[] = []
+  const requirements: Requirement[] = []
   if (consumers !== undefined) {
     const ids = new Set(consumers)
-    demands.push({ kind: 'consumers', isMet: ({ id }) => ids.has(id) })
+    requirements.push({ kind: 'consumers', isMet: ({ id }) => ids.has(id) })
   }
   if (groups !== undefined) {
-    demands.push({ kind: 'groups', isMet: (consumer) => matches(consumer.groups, groups, match) })
+    requirements.push({ kind: 'groups', isMet: (consumer) => matches(consumer.groups, groups, match) })
   }
   if (roles !== undefined) {
-    demands.push({ kind: 'roles', isMet: (consumer) => matches(consumer.roles ?? [], roles, match) })
+    requirements.push({ kind: 'roles', isMet: (consumer) => matches(consumer.roles ?? [], roles, match) })
   }
-  for (const [name, wanted] of Object.entries(claims ?? {})) demands.push(claimDemand(name, [wanted].flat()))
-  if (when !== undefined) demands.push(conditionDemand(when, phase, env))
+  for (const [name, wanted] of Object.entries(claims ?? {}))
+    requirements.push(claimRequirement(name, [wanted].flat()))
+  if (when !== undefined) requirements.push(conditionRequirement(when, phase, env))
   if (scopes !== undefined) {
-    demands.push({ kind: SCOPES, isMet: (consumer) => matches(consumer.scopes ?? [], scopes, 'all') })
+    requirements.push({ kind: SCOPES, isMet: (consumer) => matches(consumer.scopes ?? [], scopes, 'all') })
   }
-  if (demands.length === 0)
+  if (requirements.length === 0)
     throw new Error('a rule has no conditions; add groups, scopes or another condition')
-  return { demands, scopes: scopes ?? [] }
+  return { requirements, scopes: scopes ?? [] }
 }
 
 function matches(given: readonly string[], wanted: readonly string[], match: 'any' | 'all'): boolean {
@@ -58,7 +63,7 @@ function matches(given: readonly string[], wanted: readonly string[], match: 'an
     : wanted.some((one) => given.includes(one))
 }
 
-function claimDemand(name: string, values: readonly string[]): Demand {
+function claimRequirement(name: string, values: readonly string[]): Requirement {
   return {
     kind: `claims.${name}`,
     isMet({ claims, claimLists }) {
@@ -70,7 +75,7 @@ function claimDemand(name: string, values: readonly string[]): Demand {
   }
 }
 
-function conditionDemand(text: string, phase: 'request' | 'body', env: CompileEnv): Demand {
+function conditionRequirement(text: string, phase: 'request' | 'body', env: CompileEnv): Requirement {
   const condition = env.expression(text)
   if (condition.readsResponse) throw new Error(`'${text}' reads the response, which does not exist yet`)
   if (condition.readsBody && phase === 'request')

@@ -1,4 +1,4 @@
-/** One challenge of `www-authenticate` (RFC 9110 section 11.3). Parameter names are in lower case. */
+/** A challenge of `www-authenticate` (RFC 9110 section 11.3). Parameter names are in lower case. */
 export interface Challenge {
   /** Authentication scheme in lower case. */
   readonly scheme: string

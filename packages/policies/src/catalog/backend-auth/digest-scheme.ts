@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { type CompileEnv, type Exchange, removeHeader, setHeader, withQuery } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
-import { type DigestDemand, demandIn, digestAnswer } from './digest-answer.js'
 import { challengesIn } from './digest-challenge.js'
+import { digestResponse, type SupportedChallenge, strongestChallenge } from './digest-response.js'
 import type { BackendAuthConfig } from './schema.js'
 import type { Scheme } from './scheme.js'
 
@@ -12,7 +12,7 @@ const EMPTY = new Uint8Array(0)
 
 /** Last challenge of a target, and the number of requests that used it. */
 interface Known {
-  readonly demand: DigestDemand
+  readonly challenge: SupportedChallenge
   readonly cnonce: string
   count: number
 }
@@ -32,13 +32,13 @@ export function digestScheme(config: NonNullable<BackendAuthConfig['digest']>, e
       const target = known.get(x.target) ?? null
       used.set(x, target)
       if (target === null) removeHeader(x.headers, 'authorization')
-      else setHeader(x.headers, 'authorization', answerFor(x, target, { username, password }))
+      else setHeader(x.headers, 'authorization', authorizationFor(x, target, { username, password }))
       return null
     },
     onRejected(x, { status, fields }) {
       if (status !== 401) return false
-      const demand = demandIn(challengesIn(fields), allowWeak)
-      if (demand === null) {
+      const challenge = strongestChallenge(challengesIn(fields), allowWeak)
+      if (challenge === null) {
         env.report('backend_digest_failed', {
           target: x.target,
           reason: 'the target offers no supported Digest algorithm',
@@ -46,29 +46,36 @@ export function digestScheme(config: NonNullable<BackendAuthConfig['digest']>, e
         return false
       }
       // A streamed body has already been sent, so its digest is unknown.
-      if (demand.qop === 'auth-int' && x.body === null && x.contentLength !== 0) return false
+      if (challenge.qop === 'auth-int' && x.body === null && x.contentLength !== 0) return false
       const before = used.get(x) ?? null
       const now = known.get(x.target) ?? null
       // Another request has received a new challenge in the meantime.
       if (now !== null && now !== before) return true
       // The nonce was valid, so the password is wrong.
-      if (now !== null && !demand.isStale) {
+      if (now !== null && !challenge.isStale) {
         known.delete(x.target)
         return false
       }
-      known.set(x.target, { demand, cnonce: randomBytes(18).toString('base64url'), count: 0 })
+      known.set(x.target, { challenge, cnonce: randomBytes(18).toString('base64url'), count: 0 })
       return true
     },
   }
 }
 
-function answerFor(
+function authorizationFor(
   x: Exchange,
   target: Known,
   credentials: { readonly username: string; readonly password: string },
 ): string {
   const uri = withQuery(x.sentPath, x)
-  const { demand, cnonce } = target
+  const { challenge, cnonce } = target
   const count = ++target.count
-  return digestAnswer(demand, { ...credentials, method: x.method, uri, body: x.body ?? EMPTY, cnonce, count })
+  return digestResponse(challenge, {
+    ...credentials,
+    method: x.method,
+    uri,
+    body: x.body ?? EMPTY,
+    cnonce,
+    count,
+  })
 }

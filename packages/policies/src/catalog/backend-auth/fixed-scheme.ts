@@ -11,6 +11,7 @@ export function basicScheme({ username, password }: NonNullable<BackendAuthConfi
   return headerScheme('authorization', `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`)
 }
 
+/** Compiles a fixed bearer token. @throws Error if the token is not valid in a header. */
 export function bearerScheme({ token }: NonNullable<BackendAuthConfig['bearer']>): Scheme {
   return headerScheme('authorization', `Bearer ${sendable(token, 'bearer.token')}`)
 }

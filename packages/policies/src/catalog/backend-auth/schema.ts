@@ -17,13 +17,21 @@ import {
   string,
 } from '../../shared/options.js'
 
+/** Default of `oauth2.defaultTtl`. */
 export const DEFAULT_TTL = '5m'
+/** Default of `oauth2.refreshBefore`. */
 export const DEFAULT_REFRESH_BEFORE = '30s'
+/** Default of `oauth2.timeout`. */
 export const DEFAULT_TIMEOUT = '2s'
+/** Default of `oauth2.refreshOn`. */
 export const DEFAULT_REFRESH_ON: readonly number[] = [401]
+/** Default of `oauth2.subjectHeader`. */
 export const DEFAULT_SUBJECT_HEADER = 'authorization'
+/** Default of `oauth2.subjectTokenType`. */
 export const DEFAULT_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token'
+/** Default of `oauth2.assertion.expiresIn`. */
 export const DEFAULT_ASSERTION_TIME = '1m'
+/** Default of `oauth2.maxSubjects`. */
 export const DEFAULT_SUBJECTS = 10_000
 
 const basic = optionalClosed('Basic authentication (RFC 7617).', {

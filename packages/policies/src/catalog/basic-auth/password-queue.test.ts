@@ -16,7 +16,7 @@ function cheapHash(): PasswordHash {
 const hash = cheapHash()
 
 function attempt(fields: Partial<Attempt> = {}): Attempt {
-  return { password: 'wrong', hash, isStandIn: false, isKnownGood: false, client: CLIENT, ...fields }
+  return { password: 'wrong', hash, isUnknownUser: false, isKnownGood: false, client: CLIENT, ...fields }
 }
 
 const going = () => ({ endedMono: 0 })
@@ -32,19 +32,19 @@ function orderOf(jobs: readonly (readonly [string, Job | null])[]): Promise<stri
 
 test('attempts of one client on users who do not exist cost no more than three hashes at once', async () => {
   const queue = new PasswordQueue()
-  const jobs = Array.from({ length: 150 }, () => queue.add(attempt({ isStandIn: true }), going()))
+  const jobs = Array.from({ length: 150 }, () => queue.add(attempt({ isUnknownUser: true }), going()))
   assert.equal(new Set(jobs).size, 3)
   assert.deepEqual(new Set(await settled(jobs)), new Set([false]))
 })
 
 test('a user who does not exist has no right password, even that of the hash in its place', async () => {
-  const job = new PasswordQueue().add(attempt({ isStandIn: true, password: 'right' }), going())
+  const job = new PasswordQueue().add(attempt({ isUnknownUser: true, password: 'right' }), going())
   assert.equal(await job?.result, false)
 })
 
 test('a shared hash says nothing about an attempt on a real user', async () => {
   const queue = new PasswordQueue()
-  const guesses = Array.from({ length: 20 }, () => queue.add(attempt({ isStandIn: true }), going()))
+  const guesses = Array.from({ length: 20 }, () => queue.add(attempt({ isUnknownUser: true }), going()))
   const right = queue.add(attempt({ password: 'right' }), going())
   assert.ok(!guesses.includes(right))
   assert.equal(await right?.result, true)
@@ -52,28 +52,28 @@ test('a shared hash says nothing about an attempt on a real user', async () => {
 })
 
 test('an attempt waits as long on a real user as on one who does not exist', async () => {
-  for (const isStandIn of [true, false]) {
+  for (const isUnknownUser of [true, false]) {
     const queue = new PasswordQueue()
     const before = Array.from({ length: 4 }, () => queue.add(attempt(), going()))
-    queue.add(attempt({ isStandIn: true }), going())
-    const asked = queue.add(attempt({ isStandIn }), going())
+    queue.add(attempt({ isUnknownUser: true }), going())
+    const asked = queue.add(attempt({ isUnknownUser }), going())
     const after = queue.add(attempt(), going())
     const order = await orderOf([
       ['asked', asked],
       ['after', after],
       ...before.map((job) => ['before', job] as const),
     ])
-    assert.ok(order.indexOf('asked') >= 3, `${isStandIn}: ${order.join()}`)
-    assert.ok(order.indexOf('asked') <= 5, `${isStandIn}: ${order.join()}`)
+    assert.ok(order.indexOf('asked') >= 3, `${isUnknownUser}: ${order.join()}`)
+    assert.ok(order.indexOf('asked') <= 5, `${isUnknownUser}: ${order.join()}`)
   }
 })
 
 test('a client has half of the free slots, whether or not the users it tries exist', async () => {
-  for (const isStandIn of [true, false]) {
+  for (const isUnknownUser of [true, false]) {
     const queue = new PasswordQueue()
-    const jobs = Array.from({ length: 300 }, () => queue.add(attempt({ isStandIn }), going()))
-    assert.equal(jobs.filter((job) => job !== null).length, 171, String(isStandIn))
-    assert.equal(queue.add(attempt({ isStandIn: !isStandIn }), going()), null)
+    const jobs = Array.from({ length: 300 }, () => queue.add(attempt({ isUnknownUser }), going()))
+    assert.equal(jobs.filter((job) => job !== null).length, 171, String(isUnknownUser))
+    assert.equal(queue.add(attempt({ isUnknownUser: !isUnknownUser }), going()), null)
     assert.ok(queue.add(attempt({ client: '192.0.2.2' }), going()) !== null)
     await settled(jobs)
     assert.ok(queue.add(attempt(), going()) !== null, 'slots come back')

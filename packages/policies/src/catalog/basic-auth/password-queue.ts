@@ -22,7 +22,7 @@ export interface Attempt {
   readonly password: string
   readonly hash: PasswordHash
   /** True if the user does not exist. The hash is then a dummy that no password matches. */
-  readonly isStandIn: boolean
+  readonly isUnknownUser: boolean
   /** True if the credentials were correct before. Such attempts go first and need no slot. */
   readonly isKnownGood: boolean
   /** Client whose slots the attempt uses. */
@@ -36,7 +36,7 @@ type Result = boolean | null
 /** Part of the exchange that the queue needs. */
 type Waiter = Pick<Exchange, 'endedMono'>
 
-/** One hash and the requests that wait for it. */
+/** A hash and the requests that wait for it. */
 export interface Job {
   readonly attempt: Attempt
   readonly requests: Waiter[]
@@ -124,9 +124,9 @@ export class PasswordQueue {
 
   async #hash(job: Job): Promise<void> {
     this.#running++
-    const { password, hash, isStandIn } = job.attempt
+    const { password, hash, isUnknownUser } = job.attempt
     try {
-      this.#end(job, (await matchesHash(password, hash)) && !isStandIn)
+      this.#end(job, (await matchesHash(password, hash)) && !isUnknownUser)
     } catch (error) {
       this.#end(job, Promise.reject(error))
     }
@@ -162,8 +162,9 @@ export class PasswordQueue {
 /** Returns the client's last job if both it and the new attempt are for unknown users. */
 function sharedJob(queue: ClientQueue, attempt: Attempt, x: Waiter): Job | null {
   const last = queue.jobs.at(-1)
-  if (last === undefined || last.timer === null || !attempt.isStandIn || !last.attempt.isStandIn) return null
-  if (!costsTheSame(last.attempt.hash, attempt.hash)) return null
+  if (last === undefined || last.timer === null || !attempt.isUnknownUser || !last.attempt.isUnknownUser)
+    return null
+  if (!hasEqualCost(last.attempt.hash, attempt.hash)) return null
   last.requests.push(x)
   return last
 }
@@ -175,13 +176,13 @@ function sharedJob(queue: ClientQueue, attempt: Attempt, x: Waiter): Job | null 
 function placedJob(queue: ClientQueue, job: Job): Job {
   const { attempt } = job
   const last = queue.jobs.at(-1)
-  if (last?.attempt.isStandIn === true && !attempt.isStandIn && !last.hasYielded) {
+  if (last?.attempt.isUnknownUser === true && !attempt.isUnknownUser && !last.hasYielded) {
     last.hasYielded = true
     queue.jobs.splice(-1, 0, job)
   } else queue.jobs.push(job)
   return job
 }
 
-function costsTheSame(a: PasswordHash, b: PasswordHash): boolean {
+function hasEqualCost(a: PasswordHash, b: PasswordHash): boolean {
   return a.logCost === b.logCost && a.blockSize === b.blockSize && a.parallelism === b.parallelism
 }

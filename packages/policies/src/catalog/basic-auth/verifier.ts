@@ -62,10 +62,10 @@ export class PasswordVerifier {
 
   /** True if these credentials have not been verified and no hash is pending for them. */
   isNew(account: Account, digest: string): boolean {
-    return !this.#pending.has(account.key + digest) && !this.#wasRight(account, digest)
+    return !this.#pending.has(account.key + digest) && !this.#wasCorrect(account, digest)
   }
 
-  #wasRight(account: Account, digest: string): boolean {
+  #wasCorrect(account: Account, digest: string): boolean {
     const verified = this.#verified.get(account.key)
     return verified !== undefined && equalDigests(verified.digest, digest)
   }
@@ -91,8 +91,8 @@ export class PasswordVerifier {
       {
         password: credentials.password,
         hash: account.hash,
-        isStandIn: account.consumer === null,
-        isKnownGood: this.#wasRight(account, digest),
+        isUnknownUser: account.consumer === null,
+        isKnownGood: this.#wasCorrect(account, digest),
         client: clientNetwork(x.clientIp),
       },
       x,

@@ -7,7 +7,7 @@ import type { CacheUse } from './use.js'
 const UNKNOWN_TYPE = 'application/octet-stream'
 
 /** Writes a value to its target. Returns false if the value is not valid there. */
-type Place = (x: Exchange, value: CachedValue) => boolean | NonNullable<Outcome>
+type WriteValue = (x: Exchange, value: CachedValue) => boolean | NonNullable<Outcome>
 
 /** Compiles `lookup`. @throws Error if the target is invalid. */
 export function compileLookup(
@@ -15,7 +15,7 @@ export function compileLookup(
   use: CacheUse,
 ): (x: Exchange, key: string | null) => Outcome | Promise<Outcome> {
   const { store, space } = use
-  const place = placeOf(config, use)
+  const place = writerFor(config, use)
   const name = `cache.${space}`
   const note = (x: Exchange, result: 'hit' | 'miss' | 'none'): null => {
     x.setVar(name, result)
@@ -38,7 +38,7 @@ export function compileLookup(
   }
 }
 
-function placeOf({ into, status = 200 }: CachePolicyConfig, { side }: CacheUse): Place {
+function writerFor({ into, status = 200 }: CachePolicyConfig, { side }: CacheUse): WriteValue {
   if (into === undefined) throw new Error("'lookup' needs 'into', for example 'into: vars.token'")
   if (into === 'reply') {
     if (side === 'response') throw new Error("'into: reply' responds to a request; remove 'phase: response'")

@@ -80,7 +80,7 @@ function hooksOf({ use, env, readsBody, run }: Operation): Omit<Step, 'name'> {
   if (early !== null && key?.readsResponse === true)
     throw new Error('the key reads both the request body and the response; use only one of them')
   const onSide = (x: Exchange, body: Uint8Array | null): Eventual => {
-    if (!use.isMeant(x)) return null
+    if (!use.appliesTo(x)) return null
     const known = early?.get(x)
     return run(x, known === undefined ? keyOf(x) : known, body)
   }

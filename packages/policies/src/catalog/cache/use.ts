@@ -45,7 +45,7 @@ export class CacheUse {
   }
 
   /** True if the policy runs for a response with this status. */
-  isMeant({ status }: Exchange): boolean {
+  appliesTo({ status }: Exchange): boolean {
     return this.side === 'request' || this.#isForAnyStatus || (status >= 200 && status < 300)
   }
 

@@ -10,7 +10,7 @@ import {
   type Slot,
 } from '@sluice/core'
 import type { KeyReader } from '../../shared/limits/limit-key.js'
-import type { BanBook } from './ban-book.js'
+import type { BanTable } from './ban-table.js'
 import type { ClientBanConfig } from './schema.js'
 
 const DETAIL = 'too many of your requests have failed; try again after the time in Retry-After'
@@ -21,7 +21,7 @@ interface BanParts {
   readonly counted: Expression
   /** Addresses that are never banned, or null if there are none. */
   readonly ignored: CidrSet | null
-  readonly book: BanBook
+  readonly table: BanTable
 }
 
 /** Refuses banned callers, and records the responses of all others. */
@@ -43,10 +43,10 @@ export class BanStep {
   }
 
   onRequest(x: Exchange): Outcome {
-    const { key, ignored, book } = this.#parts
+    const { key, ignored, table } = this.#parts
     const caller = key.read(x)
     if (caller === null || ignored?.has(x.clientIp) === true) return null
-    const leftMs = book.leftMs(caller)
+    const leftMs = table.leftMs(caller)
     if (leftMs === 0) {
       this.#keys.set(x, caller)
       return null
@@ -58,11 +58,11 @@ export class BanStep {
   }
 
   onResponse(x: Exchange): null {
-    const { counted, book } = this.#parts
+    const { counted, table } = this.#parts
     const caller = this.#keys.get(x)
     if (caller === undefined) return null
     const isCounted = isTrue(counted, x)
-    if (isCounted || book.countsAll) book.note(caller, isCounted)
+    if (isCounted || table.countsAll) table.note(caller, isCounted)
     return null
   }
 }

@@ -105,12 +105,12 @@ export class BanStore {
     const { banMs } = this.#rules
     const name = this.#name('ban', key)
     const untilMs = Date.now() + banMs
-    if (!(await store.set(name, textOf(untilMs), banMs, 'absent'))) {
+    if (!(await store.set(name, encodeNumber(untilMs), banMs, 'absent'))) {
       const known = await store.get(name)
       return { untilMs: readNumber(known), isNew: false }
     }
     const moreMs = (await this.#lengthOf(store, key)) - banMs
-    if (moreMs > 0) await store.set(name, textOf(untilMs + moreMs), banMs + moreMs)
+    if (moreMs > 0) await store.set(name, encodeNumber(untilMs + moreMs), banMs + moreMs)
     // The count starts from zero after a ban.
     await store.delete(this.#name('count', key))
     await store.add(this.#name('changes'), 1, BAN_CHANGES_MS)
@@ -127,7 +127,7 @@ export class BanStore {
     const name = this.#name('bans', key)
     const before = readNumber(await store.get(name))
     const ms = Math.min(banMs * growth ** before, maxBanMs)
-    await store.set(name, textOf(before + 1), ms + maxBanMs)
+    await store.set(name, encodeNumber(before + 1), ms + maxBanMs)
     return ms
   }
 
@@ -152,7 +152,7 @@ export class BanStore {
   }
 }
 
-function textOf(number: number): Uint8Array {
+function encodeNumber(number: number): Uint8Array {
   return Buffer.from(String(number), 'latin1')
 }
 

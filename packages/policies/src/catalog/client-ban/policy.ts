@@ -2,7 +2,7 @@ import { clientNetwork, compileCidrs, definePolicy } from '@sluice/core'
 import { compileKey } from '../../shared/limits/limit-key.js'
 import { withContext } from '../../shared/with-context.js'
 import { BanStep } from './ban-step.js'
-import { bookOf } from './book-of.js'
+import { openBanTable } from './open-ban-table.js'
 import { clientBanSchema } from './schema.js'
 
 /** Interval at which a worker reads bans made by others, in milliseconds. */
@@ -21,9 +21,9 @@ export const clientBan = definePolicy({
     const counted = withContext("under 'count':", () => env.expression(config.count ?? 'res.status == 401'))
     if (key.readsBody || counted.readsBody) throw new Error("'key' and 'count' cannot read a body")
     const ignored = ignore === undefined ? null : withContext("under 'ignore':", () => compileCidrs(ignore))
-    const book = bookOf(config, id, env)
-    env.schedule(LEARN_MS, () => book.learn())
-    const step = new BanStep(config, id, { env, key, counted, ignored, book })
+    const table = openBanTable(config, id, env)
+    env.schedule(LEARN_MS, () => table.learn())
+    const step = new BanStep(config, id, { env, key, counted, ignored, table })
     return {
       name: 'client-ban',
       onRequest: (x) => step.onRequest(x),

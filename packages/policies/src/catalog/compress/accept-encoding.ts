@@ -1,5 +1,6 @@
 import { weightOf } from '@sluice/core'
 
+/** Supported content coding. */
 export type Coding = 'br' | 'gzip'
 
 /** Content coding chosen for a response. */
@@ -12,6 +13,7 @@ export interface CodingChoice {
   readonly isForced: boolean
 }
 
+/** Choice of an uncompressed body. */
 export const PLAIN: CodingChoice = { coding: null, isForced: false }
 
 /**

@@ -3,6 +3,7 @@ import type { Coding } from './accept-encoding.js'
 
 const { constants } = zlib
 
+/** Trade-off between speed and size. */
 export type Level = 'fast' | 'balanced' | 'small'
 
 /** A zlib stream that can be flushed. */

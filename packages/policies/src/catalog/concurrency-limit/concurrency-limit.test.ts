@@ -7,7 +7,7 @@ import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { concurrencyLimit } from './policy.js'
 import type { ConcurrencyLimitConfig } from './schema.js'
 import { Semaphores } from './semaphore.js'
-import { LOOK_MS, Throttle } from './throttle.js'
+import { CHECK_INTERVAL_MS, Throttle } from './throttle.js'
 
 interface Gate {
   enter(x: Exchange): Eventual
@@ -242,22 +242,22 @@ test('a late event loop lowers the limit, down to min, and time raises it again'
   const semaphores = new Semaphores()
   const limits = { max: 10, queue: 0, waitMs: 1000, throttle }
   let nowMono = 0
-  const look = (lateMs: number): void => {
-    nowMono += LOOK_MS + lateMs
-    throttle.look(nowMono)
+  const check = (lateMs: number): void => {
+    nowMono += CHECK_INTERVAL_MS + lateMs
+    throttle.check(nowMono)
   }
-  look(50)
+  check(50)
   assert.equal(throttle.share, 1)
-  look(51)
+  check(51)
   assert.equal(throttle.share, 0.75)
   for (let i = 0; i < 7; i++) semaphores.acquire('k', limits)
   assert.equal(semaphores.acquire('k', limits), null)
-  for (let i = 0; i < 50; i++) look(500)
+  for (let i = 0; i < 50; i++) check(500)
   const few = new Semaphores()
   assert.notEqual(few.acquire('k', limits), null)
   assert.notEqual(few.acquire('k', limits), null)
   assert.equal(few.acquire('k', limits), null)
-  for (let i = 0; i < 25; i++) look(0)
+  for (let i = 0; i < 25; i++) check(0)
   assert.equal(throttle.share, 1)
 })
 

@@ -14,7 +14,7 @@ import {
 } from '@sluice/core'
 import { type ConcurrencyLimitConfig, concurrencyLimitSchema } from './schema.js'
 import { type Limits, type Permit, Semaphores } from './semaphore.js'
-import { LOOK_MS, Throttle } from './throttle.js'
+import { CHECK_INTERVAL_MS, Throttle } from './throttle.js'
 
 /**
  * Maximum length of a part of a key. Longer parts are replaced by a digest, because clients choose header
@@ -68,7 +68,7 @@ export const concurrencyLimit = definePolicy({
         if (permits.get(x) !== undefined) return null
         const key = keyOf(x)
         const permit = semaphores.acquire(key, limits)
-        noteLimit(x, name, permit === null ? 0 : semaphores.roomFor(key, limits))
+        noteLimit(x, name, permit === null ? 0 : semaphores.freePermits(key, limits))
         if (permit === null) return limited
         permits.set(x, permit)
         return permit.state === 'held' ? null : whenGranted(permit, limited)
@@ -105,7 +105,7 @@ function runningThrottle(
   env: CompileEnv,
 ): Throttle {
   const throttle = new Throttle(parseDuration(lag), min, performance.now())
-  env.schedule(LOOK_MS, () => throttle.look(performance.now()))
+  env.schedule(CHECK_INTERVAL_MS, () => throttle.check(performance.now()))
   return throttle
 }
 

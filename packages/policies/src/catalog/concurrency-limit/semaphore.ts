@@ -49,7 +49,7 @@ export class Semaphores {
   }
 
   /** Returns the number of permits that are free for a key. */
-  roomFor(key: string, limits: Limits): number {
+  freePermits(key: string, limits: Limits): number {
     return Math.max(0, allowed(limits) - this.heldOf(key))
   }
 

@@ -1,10 +1,10 @@
 /** Interval of the event loop checks in milliseconds. */
-export const LOOK_MS = 100
+export const CHECK_INTERVAL_MS = 100
 /** Factor applied to the share after a check that was late. */
-const LOWERED = 0.75
-const RAISED_BY = 0.05
+const DECREASE_FACTOR = 0.75
+const INCREASE_STEP = 0.05
 /** Minimum share, so that a worker recovers within seconds even after a long overload. */
-const LEAST = 0.01
+const MIN_SHARE = 0.01
 
 /** Share of the limit that applies now. It falls quickly while the event loop is late, and rises slowly. */
 export class Throttle {
@@ -12,19 +12,21 @@ export class Throttle {
   share = 1
   readonly min: number
   readonly #lagMs: number
-  #lookedMono: number
+  #checkedMono: number
 
   constructor(lagMs: number, min: number, nowMono: number) {
     this.#lagMs = lagMs
     this.min = min
-    this.#lookedMono = nowMono
+    this.#checkedMono = nowMono
   }
 
-  /** Measures the delay. Called by a timer every LOOK_MS milliseconds. */
-  look(nowMono: number): void {
-    const lateMs = nowMono - this.#lookedMono - LOOK_MS
-    this.#lookedMono = nowMono
+  /** Measures the delay. Called by a timer every CHECK_INTERVAL_MS milliseconds. */
+  check(nowMono: number): void {
+    const lateMs = nowMono - this.#checkedMono - CHECK_INTERVAL_MS
+    this.#checkedMono = nowMono
     this.share =
-      lateMs > this.#lagMs ? Math.max(LEAST, this.share * LOWERED) : Math.min(1, this.share + RAISED_BY)
+      lateMs > this.#lagMs
+        ? Math.max(MIN_SHARE, this.share * DECREASE_FACTOR)
+        : Math.min(1, this.share + INCREASE_STEP)
   }
 }

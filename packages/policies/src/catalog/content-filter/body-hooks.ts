@@ -28,10 +28,10 @@ export function bodyHooks(options: BodyHooksOptions, env: CompileEnv): ReadingHo
       config,
       side,
     } satisfies BodyWorkConfig),
-    read: (input, json) => filter.look(input, json),
+    read: (input, json) => filter.scan(input, json),
     settle(x, answer) {
       const found = answer.rules.map((number) => rules[number]!)
-      if (blocks(x, found) || answer.isStuck) return blocked
+      if (blocks(x, found) || answer.cannotRemove) return blocked
       if (answer.body !== null) replaceBody(x, side, answer.body)
       return null
     },

@@ -17,5 +17,5 @@ export interface BodyWorkConfig {
 export const work: OffloadedWork<BodyWorkConfig, BodyInput, Reading<BodyFindings>> = ({ config, side }) => {
   const rules = compileRules(config, side)
   const filter = new BodyScan(rules, new Finders(rules, config.decodePasses ?? DEFAULT_PASSES))
-  return readingWork((input, json) => filter.look(input, json))
+  return readingWork((input, json) => filter.scan(input, json))
 }

@@ -22,7 +22,7 @@ export interface BodyFindings {
   /** The changed body, or null if it was not changed. */
   readonly body: Uint8Array | null
   /** True if matched text must be removed but cannot be separated from the rest. */
-  readonly isStuck: boolean
+  readonly cannotRemove: boolean
 }
 
 interface PathFinder {
@@ -68,7 +68,7 @@ export class BodyScan {
   }
 
   /** Scans a body. @throws UnreadableBody if the body must be JSON and is not. */
-  look(input: BodyInput, json: () => JsonView): BodyFindings {
+  scan(input: BodyInput, json: () => JsonView): BodyFindings {
     const found = new Set<Rule>()
     const texts = textsOfBody(input.body, input.kind)
     const [text, ...others] = texts
@@ -83,24 +83,24 @@ export class BodyScan {
       root ??= view!.copy()
       return root
     }
-    let isStuck = changes(inOthers.filter((rule) => !inText.includes(rule)))
+    let cannotRemove = changes(inOthers.filter((rule) => !inText.includes(rule)))
     let rest: Uint8Array | null = null
     if (changes(inText)) {
       if (view !== null) {
         const left = changedValues(copy(), { text, finder: this.#text!, expected: inText })
-        isStuck ||= left === null
+        cannotRemove ||= left === null
         root = left === null ? root : left.root
       } else {
         const left = changedText(text, inText, this.#text!)
-        isStuck ||= left === null
+        cannotRemove ||= left === null
         rest = left === null ? null : Buffer.from(left)
       }
     }
     if (view !== null) {
-      for (const path of this.#paths) lookAtLocations(path, root ?? view.value, copy, found)
+      for (const path of this.#paths) scanLocations(path, root ?? view.value, copy, found)
     }
     if (root !== undefined) rest = Buffer.from(JSON.stringify(root))
-    return { rules: [...found].map((rule) => this.#rules.indexOf(rule)), body: rest, isStuck }
+    return { rules: [...found].map((rule) => this.#rules.indexOf(rule)), body: rest, cannotRemove }
   }
 }
 
@@ -146,10 +146,10 @@ function changedValues(
   const missing = new Set(expected.filter((rule) => changes([rule])))
   const whole = { root }
   const gone: JsonLocation[] = []
-  let isStuck = longNumbersOf(text).some((digits) => changes(finder.find(digits)))
+  let cannotRemove = longNumbersOf(text).some((digits) => changes(finder.find(digits)))
   eachLocation(whole, (location, value) => {
     if (typeof location.key === 'string' && location.parent !== whole)
-      isStuck ||= changes(finder.find(location.key))
+      cannotRemove ||= changes(finder.find(location.key))
     if (value === null || typeof value === 'object') return
     const found = finder.find(typeof value === 'string' ? value : JSON.stringify(value))
     if (found.length === 0) return
@@ -160,7 +160,7 @@ function changedValues(
     else setAt(location, rest)
   })
   removeLocations(gone)
-  return isStuck || missing.size > 0 || whole.root === undefined ? null : whole
+  return cannotRemove || missing.size > 0 || whole.root === undefined ? null : whole
 }
 
 /** Returns the numbers of a JSON text that lose digits when parsed. */
@@ -169,7 +169,7 @@ function longNumbersOf(text: string): string[] {
   return tokens.filter((token) => token[0] !== '"' && token.length > 15 && String(Number(token)) !== token)
 }
 
-function lookAtLocations(
+function scanLocations(
   { locations, finder }: PathFinder,
   root: unknown,
   copy: () => unknown,

@@ -9,12 +9,12 @@ export type HeadOutcome = 'pass' | 'block' | 'exceeds'
 export interface HeadOptions {
   readonly maxBytes: number
   /** True if a longer head must not pass. Otherwise the rest is not scanned. */
-  readonly isBounding: boolean
+  readonly refusesExcess: boolean
   blocks(x: Exchange, found: readonly Rule[]): boolean
 }
 
 /** Settings for scanning one part of a head. */
-interface Look {
+interface TargetScan {
   readonly finder: Finder
   /** True if `+` may stand for a space. */
   readonly isForm: boolean
@@ -27,22 +27,22 @@ const PAIR = /^([^=]*=)?(.*)$/s
 /** Scans path, query, cookies and header lines, and removes or masks matches. */
 export class HeadFilter {
   readonly #options: HeadOptions
-  readonly #path: Look | null
-  readonly #query: Look | null
-  readonly #cookie: Look | null
-  readonly #anyHeader: Look | null
-  readonly #headers: ReadonlyMap<string, Look>
+  readonly #path: TargetScan | null
+  readonly #query: TargetScan | null
+  readonly #cookie: TargetScan | null
+  readonly #anyHeader: TargetScan | null
+  readonly #headers: ReadonlyMap<string, TargetScan>
   #left = 0
 
   constructor(rules: readonly Rule[], finders: Finders, options: HeadOptions) {
     this.#options = options
-    this.#path = lookOf(finders.of('path'))
-    this.#query = lookOf(finders.of('query'), true)
-    this.#cookie = lookOf(finders.of('cookie'))
-    this.#anyHeader = lookOf(finders.of('header:*'))
+    this.#path = scanOf(finders.of('path'))
+    this.#query = scanOf(finders.of('query'), true)
+    this.#cookie = scanOf(finders.of('cookie'))
+    this.#anyHeader = scanOf(finders.of('header:*'))
     const names = rules.flatMap(({ targets }) => targets).filter((target) => /^header:[^*]/.test(target))
     this.#headers = new Map(
-      names.map((target) => [target.slice('header:'.length), headerLook(finders, target)]),
+      names.map((target) => [target.slice('header:'.length), headerScan(finders, target)]),
     )
   }
 
@@ -56,7 +56,7 @@ export class HeadFilter {
 
   request(x: Exchange): HeadOutcome {
     this.#left = this.#options.maxBytes
-    if (this.#path !== null && this.#look(x, x.rawPath, this.#path) === null) return this.#stopped
+    if (this.#path !== null && this.#scan(x, x.rawPath, this.#path) === null) return this.#stopped
     if (this.#query !== null && x.query !== '') {
       const query = this.#pairs(x, x.query, '&', this.#query)
       if (query === null) return this.#stopped
@@ -72,7 +72,7 @@ export class HeadFilter {
 
   /** Reason why the last scan stopped early. */
   get #stopped(): HeadOutcome {
-    return this.#left < 0 && this.#options.isBounding ? 'exceeds' : 'block'
+    return this.#left < 0 && this.#options.refusesExcess ? 'exceeds' : 'block'
   }
 
   #lines(x: Exchange, list: HeaderList): HeadOutcome {
@@ -97,19 +97,19 @@ export class HeadFilter {
     const rest = isCookie && this.#cookie !== null ? this.#pairs(x, value, ';', this.#cookie) : value
     if (rest === null) return undefined
     if (rest.trim() === '' && rest !== value) return null
-    const look = this.#headers.get(name) ?? (isCookie ? null : this.#anyHeader)
-    if (look === null) return isCookie ? rest.trimStart() : rest
-    const found = this.#look(x, rest, look)
+    const scan = this.#headers.get(name) ?? (isCookie ? null : this.#anyHeader)
+    if (scan === null) return isCookie ? rest.trimStart() : rest
+    const found = this.#scan(x, rest, scan)
     return found === null ? undefined : found.length === 0 ? rest : changed(rest, found)
   }
 
   /** Scans the names and values of a list. Returns null if the message must not pass. */
-  #pairs(x: Exchange, list: string, separator: string, look: Look): string | null {
+  #pairs(x: Exchange, list: string, separator: string, scan: TargetScan): string | null {
     const parts = list.split(separator)
     let isChanged = false
     const kept: string[] = []
     for (const part of parts) {
-      const rest = this.#pair(x, part, look)
+      const rest = this.#pair(x, part, scan)
       if (rest === undefined) return null
       isChanged ||= rest !== part
       if (rest !== null) kept.push(rest)
@@ -117,10 +117,10 @@ export class HeadFilter {
     return isChanged ? kept.join(separator) : list
   }
 
-  #pair(x: Exchange, part: string, look: Look): string | null | undefined {
+  #pair(x: Exchange, part: string, scan: TargetScan): string | null | undefined {
     const [, name = '', value = ''] = PAIR.exec(part)!
-    const inName = this.#look(x, name.slice(0, -1).trim(), look)
-    const inValue = inName === null ? null : this.#look(x, value, look)
+    const inName = this.#scan(x, name.slice(0, -1).trim(), scan)
+    const inValue = inName === null ? null : this.#scan(x, value, scan)
     if (inName === null || inValue === null) return undefined
     if (inName.some(({ action }) => action === 'remove' || action === 'mask')) return null
     if (inValue.length === 0) return part
@@ -129,20 +129,20 @@ export class HeadFilter {
   }
 
   /** Returns the rules that match a text, or null if the message must not pass. */
-  #look(x: Exchange, text: string, { finder, isForm }: Look): readonly Rule[] | null {
+  #scan(x: Exchange, text: string, { finder, isForm }: TargetScan): readonly Rule[] | null {
     this.#left -= text.length
-    if (this.#left < 0) return this.#options.isBounding ? null : NONE
+    if (this.#left < 0) return this.#options.refusesExcess ? null : NONE
     const found = finder.find(text, isForm)
     return this.#options.blocks(x, found) ? null : found
   }
 }
 
-function lookOf(finder: Finder | null, isForm = false): Look | null {
+function scanOf(finder: Finder | null, isForm = false): TargetScan | null {
   return finder === null ? null : { finder, isForm }
 }
 
 /** Returns the finder for a header. `header:*` excludes cookies, which have their own target. */
-function headerLook(finders: Finders, target: string): Look {
+function headerScan(finders: Finders, target: string): TargetScan {
   const targets = target === 'header:cookie' ? [target] : ['header:*', target]
-  return lookOf(finders.of(...targets))!
+  return scanOf(finders.of(...targets))!
 }

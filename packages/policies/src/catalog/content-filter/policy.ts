@@ -8,7 +8,7 @@ import { HeadFilter, type HeadOutcome } from './head.js'
 import { DEFAULT_PASSES, maxScanBytesOf } from './limits.js'
 import { compileRules } from './rules.js'
 import { type ContentFilterConfig, contentFilterSchema } from './schema.js'
-import { type Findings, Scorer } from './verdict.js'
+import { type Findings, Scorer } from './scorer.js'
 
 /** Scans requests and responses for patterns. */
 export const contentFilter = definePolicy({
@@ -42,18 +42,18 @@ function hooksOf(
     ? undefined
     : bodyHooks({ config, side, rules, filter, maxBytes, blocked, blocks }, env)
   const tooLong = env.refusal('GW_HEADERS_TOO_LARGE', 'the head of the request is too large to be checked')
-  const isBounding = (config.onExceed ?? 'block') === 'block'
-  const head = new HeadFilter(rules, finders, { maxBytes, isBounding, blocks })
+  const refusesExcess = (config.onExceed ?? 'block') === 'block'
+  const head = new HeadFilter(rules, finders, { maxBytes, refusesExcess, blocks })
   const outcomes: Readonly<Record<HeadOutcome, Outcome>> = { pass: null, block: blocked, exceeds: tooLong }
   if (head.isIdle && onBody === undefined) return {}
-  const look = side === 'request' ? (x: Exchange) => head.request(x) : (x: Exchange) => head.response(x)
+  const scan = side === 'request' ? (x: Exchange) => head.request(x) : (x: Exchange) => head.response(x)
   // Stops buffering a body that would be refused anyway.
-  const bounds = onBody !== undefined && isBounding
+  const bounds = onBody !== undefined && refusesExcess
   return {
     ...(onBody !== undefined && { body: failClosed('content-filter', onBody.body) }),
     head: failClosed('content-filter', (x) => {
       if (bounds) limitBody(x, side, maxBytes)
-      const outcome = head.isIdle ? null : outcomes[look(x)]
+      const outcome = head.isIdle ? null : outcomes[scan(x)]
       return outcome ?? onBody?.head(x) ?? null
     }),
   }

@@ -5,6 +5,7 @@ import { withContext } from '../../shared/with-context.js'
 import { PACKS } from './packs/packs.js'
 import type { ContentFilterConfig, RuleConfig } from './schema.js'
 
+/** Action on a match. */
 export type Action = 'block' | 'remove' | 'mask' | 'log' | 'tag'
 
 /** A compiled rule for requests or responses. */
@@ -74,9 +75,9 @@ function normalTarget(target: string): string {
 }
 
 function checkTargets({ name, targets, action }: Rule, side: Side): void {
-  const onlyOfRequests = targets.find((one) => one === 'path' || one === 'query' || one === 'cookie')
-  if (side === 'response' && onlyOfRequests !== undefined) {
-    throw new Error(`rule '${name}': a response has no ${onlyOfRequests}; use headers or the body as target`)
+  const requestTarget = targets.find((one) => one === 'path' || one === 'query' || one === 'cookie')
+  if (side === 'response' && requestTarget !== undefined) {
+    throw new Error(`rule '${name}': a response has no ${requestTarget}; use headers or the body as target`)
   }
   if ((action === 'remove' || action === 'mask') && targets.includes('path')) {
     throw new Error(`rule '${name}': a path cannot be changed; remove 'path' from its targets`)

@@ -117,4 +117,5 @@ export const contentFilterSchema = policyOptions(
 
 /** Configuration of `content-filter`, derived from its schema. */
 export type ContentFilterConfig = Static<typeof contentFilterSchema>
+/** Entry of `rules`. */
 export type RuleConfig = NonNullable<ContentFilterConfig['rules']>[number]

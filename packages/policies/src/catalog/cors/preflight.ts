@@ -14,7 +14,7 @@ import type { Origins } from './origins.js'
 import { type CorsConfig, DEFAULT_HEADERS, DEFAULT_METHODS } from './schema.js'
 
 /** Maximum number of header names in a preflight. */
-const MAX_ASKED = 100
+const MAX_REQUESTED = 100
 const VARY = ['vary', 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers']
 
 /** Compiles the response to preflight requests (Fetch standard, 4.8). */
@@ -39,21 +39,24 @@ export function compilePreflight(
     if (origin === null) return denied
     const fields = ['access-control-allow-origin', origins.isOpen ? '*' : origin, ...fixed]
     if (isEveryMethod) fields.push('access-control-allow-methods', preflightMethod(x)!)
-    const asked = isEveryHeader ? askedHeaders(x) : ''
+    const asked = isEveryHeader ? requestedHeaders(x) : ''
     if (asked !== '') fields.push('access-control-allow-headers', asked)
-    if (config.privateNetwork === true && asksPrivateNetwork(x))
+    if (config.privateNetwork === true && requestsPrivateNetwork(x))
       fields.push('access-control-allow-private-network', 'true')
     return substitute(204, fields, null)
   }
 }
 
 /** Returns the header names that a preflight asks for, or '' if one is invalid or there are too many. */
-function askedHeaders(x: Exchange): string {
-  const names = (headerJoined(x.headers, 'access-control-request-headers') ?? '').split(',', MAX_ASKED + 1)
+function requestedHeaders(x: Exchange): string {
+  const names = (headerJoined(x.headers, 'access-control-request-headers') ?? '').split(
+    ',',
+    MAX_REQUESTED + 1,
+  )
   const trimmed = names.map((name) => name.trim())
-  return trimmed.length <= MAX_ASKED && trimmed.every(isToken) ? trimmed.join(', ') : ''
+  return trimmed.length <= MAX_REQUESTED && trimmed.every(isToken) ? trimmed.join(', ') : ''
 }
 
-function asksPrivateNetwork(x: Exchange): boolean {
+function requestsPrivateNetwork(x: Exchange): boolean {
   return headerValue(x.headers, 'access-control-request-private-network') === 'true'
 }

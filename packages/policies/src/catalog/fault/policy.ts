@@ -25,7 +25,7 @@ export const fault = definePolicy({
     if (config.delay === undefined && config.abort === undefined) {
       throw new Error("neither 'delay' nor 'abort' is configured; add one of them, or remove the policy")
     }
-    const isMeant = compileGuard(config.guard)
+    const passesGuard = compileGuard(config.guard)
     const delay = compileDelay(config, env)
     const abort = compileAbort(config, env)
     const delayed = env.slot<true>()
@@ -40,7 +40,7 @@ export const fault = definePolicy({
     return {
       name: 'fault',
       onRequest(x): Eventual {
-        if (isMeant !== null && !isMeant(x)) return null
+        if (passesGuard !== null && !passesGuard(x)) return null
         const reply = abort === null ? null : abort()
         const wait = delay === null ? null : delay(reply)
         if (wait !== null) {

@@ -74,13 +74,13 @@ export class DecisionCache {
   #found(answer: HttpAnswer): Found<Decision> {
     const decision = this.#read(answer)
     const { refusal } = decision
-    const isOwn = isPersonal(answer)
+    const isUnshared = isPersonal(answer)
     return {
       value: decision,
-      ttlMs: isOwn ? 0 : this.#ttlOf(refusal !== null, answer),
+      ttlMs: isUnshared ? 0 : this.#ttlOf(refusal !== null, answer),
       bytes: DECISION_BYTES + (refusal?.body?.length ?? 0) + lengthOf(decision),
       isNegative: refusal !== null,
-      isCallerSpecific: isOwn,
+      isCallerSpecific: isUnshared,
     }
   }
 

@@ -17,9 +17,9 @@ import { callOptions } from '../../shared/call-options.js'
 import { parseEndpoint } from '../../shared/endpoint.js'
 import { fieldName } from '../../shared/field-name.js'
 import { SpoofedFields } from '../../shared/spoofed-fields.js'
+import { type BuildCall, compileCall } from './authorization-call.js'
 import { compileReader, type Decision, NoDecision } from './decision.js'
 import { DecisionCache } from './decision-cache.js'
-import { type AskAbout, compileQuestion } from './question.js'
 import { DEFAULT_ANSWER_BYTES, DEFAULT_TIMEOUT, type ForwardAuthConfig, forwardAuthSchema } from './schema.js'
 
 const VARIABLE = 'forward-auth'
@@ -53,7 +53,7 @@ function ownFieldsOf({ upstreamHeaders = [], consumer }: ForwardAuthConfig): str
 
 /** Asks the server about requests and applies its decisions. */
 class Gate {
-  readonly #ask: AskAbout
+  readonly #ask: BuildCall
   readonly #cache: DecisionCache
   readonly #client: HttpClient
   readonly #spoofed: SpoofedFields
@@ -64,7 +64,7 @@ class Gate {
 
   constructor(config: ForwardAuthConfig, env: CompileEnv) {
     const { origin, path } = parseEndpoint(config.url, 'url')
-    this.#ask = compileQuestion(config, path)
+    this.#ask = compileCall(config, path)
     this.#cache = new DecisionCache(config, env, compileReader(config))
     this.#client = clientOf(config, origin, env)
     this.#spoofed = new SpoofedFields(ownFieldsOf(config))

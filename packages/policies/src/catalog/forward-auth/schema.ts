@@ -14,7 +14,9 @@ import {
   string,
 } from '../../shared/options.js'
 
+/** Default of `requestHeaders`. */
 export const DEFAULT_REQUEST_HEADERS: readonly string[] = ['authorization', 'cookie']
+/** Default of `denyHeaders`. */
 export const DEFAULT_DENY_HEADERS: readonly string[] = [
   'content-type',
   'location',
@@ -22,11 +24,17 @@ export const DEFAULT_DENY_HEADERS: readonly string[] = [
   'www-authenticate',
   'retry-after',
 ]
+/** Default of `timeout`. */
 export const DEFAULT_TIMEOUT = '1s'
+/** Default of `maxAnswerBytes`. */
 export const DEFAULT_ANSWER_BYTES = '64kb'
+/** Default of `cache.ttl`. */
 export const DEFAULT_TTL = '30s'
+/** Default of `cache.negativeTtl`. */
 export const DEFAULT_NEGATIVE_TTL = '5s'
+/** Default of `cache.staleIfError`. */
 export const DEFAULT_STALE = '0ms'
+/** Default of `cache.maxEntries`. */
 export const DEFAULT_ENTRIES = 10_000
 
 const header = string('A header name.', { minLength: 1, maxLength: 256 })

@@ -21,7 +21,7 @@ export class PlaceList {
     this.#cities = new Set(cities.map((city) => city.toLowerCase()))
   }
 
-  get asksNetworks(): boolean {
+  get needsNetworks(): boolean {
     return this.#networks.size > 0
   }
 

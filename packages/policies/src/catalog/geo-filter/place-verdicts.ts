@@ -48,8 +48,8 @@ export class PlaceVerdicts {
     const [places, networks] = this.#from
     if (places === null || networks === null) throw new Error('the place database has not been read')
     const found = places.get(address)
-    const asksNetworks = this.#allow?.asksNetworks === true || this.#deny?.asksNetworks === true
-    const network = asksNetworks && networks !== places ? networks.get(address) : found
+    const needsNetworks = this.#allow?.needsNetworks === true || this.#deny?.needsNetworks === true
+    const network = needsNetworks && networks !== places ? networks.get(address) : found
     const denied = this.#deny === null ? false : this.#deny.has(found, network)
     if (denied === true) return false
     const allowed = this.#allow === null ? true : this.#allow.has(found, network)

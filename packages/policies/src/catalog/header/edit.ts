@@ -17,7 +17,7 @@ import { BASIC_SECURITY_FIELDS } from '../security-headers/presets.js'
 import type { HeaderEdits } from './schema.js'
 
 /**
- * One change to a header list. `x` provides template values. The list belongs to the request or the response.
+ * A change to a header list. `x` provides template values. The list belongs to the request or the response.
  */
 export type Edit = (list: HeaderList, x: Exchange) => void
 
@@ -31,7 +31,7 @@ export function compileEdits(side: Side, config: HeaderEdits | undefined): Edit[
     ...(config.remove ?? []).map((written) => remove(side, written)),
     ...renames(side, config.rename ?? {}),
     ...perName(side, 'set', config.set ?? {}).map(([name, value]) =>
-      alone(side, name, set(name, compileFieldValue(name, value))),
+      withoutLookalikes(side, name, set(name, compileFieldValue(name, value))),
     ),
     ...perName(side, 'setIfAbsent', config.setIfAbsent ?? {}).map(([name, value]) =>
       setIfAbsent(name, compileFieldValue(name, value)),
@@ -69,11 +69,11 @@ function remove(side: Side, written: string): Edit {
     return (list) => removeHeadersWithPrefix(list, prefix)
   }
   const name = fieldName(side, written)
-  return alone(side, name, (list) => removeHeader(list, name))
+  return withoutLookalikes(side, name, (list) => removeHeader(list, name))
 }
 
 /** Also removes spellings that an upstream could mistake for the field, such as `x_user` for `x-user`. */
-function alone(side: Side, name: string, edit: Edit): Edit {
+function withoutLookalikes(side: Side, name: string, edit: Edit): Edit {
   if (side === 'response' || !/[-_]/.test(name)) return edit
   return (list, x) => {
     edit(list, x)

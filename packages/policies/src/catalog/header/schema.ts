@@ -59,7 +59,7 @@ export const headerSchema = policyOptions(
   { request: Type.Optional(requestEdits), response: Type.Optional(responseEdits) },
   [
     'The order within a side is remove, rename, set, setIfAbsent, append.',
-    `Values may contain ${VARIABLES}. A value that is empty or not valid in a header is omitted, and \`set\` then removes the field, so that a value sent by the client never passes for the rendered one.`,
+    `Values may contain ${VARIABLES}. A value that is empty or not valid in a header is omitted. \`set\` then removes the field, so that a value sent by the client never passes for the rendered one.`,
     'Upstreams that pass header fields on in the style of CGI (PHP, WSGI and others) cannot distinguish `x_user` from `x-user`. In requests, `remove`, `set` and `rename` therefore also remove the other spelling.',
     'Framing and connection fields (content-length, transfer-encoding, connection, keep-alive, te, trailer, upgrade, proxy-*), `date`, `server` and `host` are controlled by the gateway and cannot be changed. For `host` use `rewrite.host` of the route.',
   ],

@@ -14,9 +14,13 @@ import {
   string,
 } from '../../shared/options.js'
 
+/** Default of `tolerance`. */
 export const DEFAULT_TOLERANCE = '5m'
+/** Default of `clockSkew`. */
 export const DEFAULT_CLOCK_SKEW = '1m'
+/** Default of `replay.maxEntries`. */
 export const DEFAULT_REPLAY_ENTRIES = 100_000
+/** Default of `replay.window`. */
 export const DEFAULT_REPLAY_WINDOW = '1h'
 
 const timestamp = closed(

@@ -13,6 +13,7 @@ export function parseTime(text: string, format: TimeFormat): number | null {
   return format === 'unix' ? Number(text) * 1000 : Number(text)
 }
 
+/** Formats a time. @param ms milliseconds since 1970. */
 export function writeTime(ms: number, format: TimeFormat): string {
   if (format === 'iso') return new Date(ms).toISOString()
   return String(Math.floor(format === 'unix' ? ms / 1000 : ms))

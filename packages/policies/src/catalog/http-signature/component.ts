@@ -41,6 +41,7 @@ export interface SignedMessage {
   readonly response: ResponseFacts | null
 }
 
+/** Status and header fields of a response. */
 export interface ResponseFacts {
   readonly status: number
   lines(name: string): readonly string[]

@@ -7,6 +7,7 @@ import { whenSettled } from '../../shared/when-settled.js'
 /** Secure digest algorithms (RFC 9530 section 5) and their names in node:crypto. */
 const ALGORITHMS = { 'sha-256': 'sha256', 'sha-512': 'sha512' } as const satisfies Record<string, DigestName>
 
+/** Supported digest algorithm. */
 export type DigestAlgorithm = keyof typeof ALGORITHMS
 
 /** Returns the `content-digest` value for a body. Returns a promise only for large bodies. */

@@ -15,9 +15,9 @@ import { linesOf, receivedRequest } from '../../shared/message/request-facts.js'
 import { overloadRefusal } from '../../shared/overload.js'
 import { whenSettled } from '../../shared/when-settled.js'
 import { matchesDigest } from './content-digest.js'
-import { compileDemands, type Owner } from './demands.js'
+import { compileRequirements, type Owner } from './requirements.js'
 import { DEFAULT_REPLAY_ENTRIES, type RequestVerificationConfig } from './schema.js'
-import { type Demands, type Failure, search, type Verdict } from './validate.js'
+import { type Failure, prepareVerification, type Requirements, type Verdict } from './validate.js'
 
 /** A request whose signature is valid and whose body is awaited. */
 interface Pending {
@@ -30,7 +30,7 @@ interface Pending {
 
 /** Verifies requests in two steps: the signature with the head, then the signed digest with the body. */
 export class RequestGate {
-  readonly #demands: Demands<Owner>
+  readonly #requirements: Requirements<Owner>
   readonly #strips: boolean
   readonly #checks: SignatureChecks
   readonly #replays: OneTimeUse | null
@@ -40,19 +40,19 @@ export class RequestGate {
   readonly readsBody: boolean
 
   constructor(config: RequestVerificationConfig, env: CompileEnv) {
-    this.#demands = compileDemands('request', config, config.replay !== undefined)
+    this.#requirements = compileRequirements('request', config, config.replay !== undefined)
     this.#checks = signatureChecks(env)
     this.#strips = config.strip ?? false
     this.readsBody = config.contentDigest !== 'off'
     this.#pending = env.slot()
-    this.#refusals = compileRefusals(this.#demands, env)
+    this.#refusals = compileRefusals(this.#requirements, env)
     this.#replays = config.replay === undefined ? null : this.#oneTimeUse(config.replay, env)
   }
 
   #oneTimeUse(config: NonNullable<RequestVerificationConfig['replay']>, env: CompileEnv): OneTimeUse {
     const space = 'http-signature'
     const entries = config.maxEntries ?? DEFAULT_REPLAY_ENTRIES
-    const ttlMs = this.#demands.window.lengthMs
+    const ttlMs = this.#requirements.window.lengthMs
     const seen = env.shared(`${space}/${entries}/${ttlMs}`, () => new ReplayCache(entries, ttlMs))
     return new OneTimeUse(env, { space, seen, sharing: config })
   }
@@ -89,7 +89,7 @@ export class RequestGate {
   }
 
   #validate(x: Exchange): Pending | Reply | Promise<Pending | Reply> {
-    const found = search(this.#demands, {
+    const found = prepareVerification(this.#requirements, {
       message: { request: receivedRequest(x), response: null },
       inputs: linesOf(x.headers, 'signature-input'),
       signatures: linesOf(x.headers, 'signature'),
@@ -119,7 +119,7 @@ export class RequestGate {
   #use(x: Exchange, { nonce, createdMs }: Pending): Eventual {
     if (nonce === null) return null
     const nowMs = wallClockNow(x)
-    if (!this.#demands.window.has(createdMs, nowMs)) return this.#refusals.time
+    if (!this.#requirements.window.has(createdMs, nowMs)) return this.#refusals.time
     return whenSettled(this.#replays!.use(nonce, nowMs), (verdict) =>
       verdict === 'first' ? null : this.#refusals[verdict],
     )
@@ -128,7 +128,7 @@ export class RequestGate {
 
 const CHALLENGE = ['www-authenticate', 'Signature']
 
-function compileRefusals({ coverage }: Demands<Owner>, env: CompileEnv) {
+function compileRefusals({ coverage }: Requirements<Owner>, env: CompileEnv) {
   const invalid = (detail: string): Reply => env.refusal('GW_SIGNATURE_INVALID', detail, CHALLENGE)
   const texts: Readonly<Record<Exclude<Failure, 'missing' | 'component'>, string>> = {
     malformed: "'signature-input' and 'signature' are not valid (RFC 9421)",

@@ -4,20 +4,20 @@ import { linesOf, sentRequest } from '../../shared/message/request-facts.js'
 import { isBodiless } from '../../shared/message/side.js'
 import { whenSettled } from '../../shared/when-settled.js'
 import { matchesDigest } from './content-digest.js'
-import { compileDemands, type Owner } from './demands.js'
+import { compileRequirements, type Owner } from './requirements.js'
 import type { VerificationConfig } from './schema.js'
-import { type Demands, validate } from './validate.js'
+import { type Requirements, validate } from './validate.js'
 
 /** Verifies responses of the upstream. The client learns only that the response was not valid. */
 export class ResponseGate {
-  readonly #demands: Demands<Owner>
+  readonly #requirements: Requirements<Owner>
   /** Expected `content-digest` of the body. */
   readonly #digest: Slot<string>
   readonly #refusal: Reply
   readonly readsBody: boolean
 
   constructor(config: VerificationConfig, env: CompileEnv) {
-    this.#demands = compileDemands('response', config, false)
+    this.#requirements = compileRequirements('response', config, false)
     this.#digest = env.slot()
     this.#refusal = env.refusal(
       'GW_RESPONSE_INVALID',
@@ -28,7 +28,7 @@ export class ResponseGate {
 
   admit(x: Exchange): Outcome {
     const headers = x.responseHeaders
-    const verdict = validate(this.#demands, {
+    const verdict = validate(this.#requirements, {
       message: {
         request: sentRequest(x),
         response: { status: x.status, lines: (name) => linesOf(headers, name) },

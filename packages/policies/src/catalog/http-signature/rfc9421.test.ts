@@ -4,7 +4,7 @@ import { linesOf, receivedRequest } from '../../shared/message/request-facts.js'
 import { exchange } from '../../testing.js'
 import type { SignedMessage } from './component.js'
 import { matchesDigest } from './content-digest.js'
-import { compileDemands } from './demands.js'
+import { compileRequirements } from './requirements.js'
 import type { VerificationConfig } from './schema.js'
 import { MessageSigner } from './signer.js'
 import { validate } from './validate.js'
@@ -95,7 +95,7 @@ function verdictOf(
 ) {
   const kind = message.response === null ? 'request' : 'response'
   const options: VerificationConfig = { keys: KEYS, components: [], contentDigest: 'if-covered', ...config }
-  return validate(compileDemands(kind, options, false), {
+  return validate(compileRequirements(kind, options, false), {
     message,
     inputs: [input],
     signatures: [signature],

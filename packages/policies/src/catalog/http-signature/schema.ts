@@ -16,9 +16,13 @@ import {
   string,
 } from '../../shared/options.js'
 
+/** Default of `maxAge`. */
 export const DEFAULT_MAX_AGE = '5m'
+/** Default of `clockSkew`. */
 export const DEFAULT_CLOCK_SKEW = '1m'
+/** Default of `label` for signing. */
 export const DEFAULT_LABEL = 'sluice'
+/** Default of `replay.maxEntries`. */
 export const DEFAULT_REPLAY_ENTRIES = 100_000
 const LABEL = '^[a-z*][a-z0-9_.*-]*$'
 
@@ -141,7 +145,7 @@ export const httpSignatureSchema = policyOptions(
     signResponse: Type.Optional(responseSigning),
   },
   [
-    'A missing signature gets 401 `GW_SIGNATURE_MISSING`. If no signature is valid, the response is 401 `GW_SIGNATURE_INVALID`. A signature is invalid if its key is not listed or has another algorithm, if it does not cover the required components, or if `created` is missing, too old or in the future. It is also invalid after `expires`, with a wrong body digest, or with a used nonce. One valid signature is enough. A message with more than eight signatures is refused. An invalid response is replaced with 502 `GW_RESPONSE_INVALID`.',
+    'A missing signature gets 401 `GW_SIGNATURE_MISSING`. If no signature is valid, the response is 401 `GW_SIGNATURE_INVALID`. A signature is invalid if its key is not listed or has another algorithm, or if it does not cover the required components. It is invalid if `created` is missing, too old or in the future. It is also invalid after `expires`, with a wrong body digest, or with a used nonce. One valid signature is enough. A message with more than eight signatures is refused. An invalid response is replaced with 502 `GW_RESPONSE_INVALID`.',
     'Everything except the digest is checked before the body is read, on the request as received: path and query with their percent-encoding, `@authority` in lower case without the default port, and repeated field lines joined with commas. Changes by earlier policies are visible here, so put this policy first.',
     'Supported components: `@method`, `@target-uri`, `@authority`, `@scheme`, `@request-target`, `@path`, `@query`, `@query-param`, `@status`, and fields with `sf`, `key`, `bs` and `req`. Trailer fields (`tr`) are not supported, nor is `sf` for fields of unknown type. Connection fields, and `content-length` of responses, are not forwarded and cannot be covered. Dictionaries with a repeated key are refused, although RFC 9651 lets the last one count.',
     'If `content-digest` is covered or required, the body is buffered. A body digest covers the bytes as sent, including the content coding. Only `sha-256` and `sha-512` are checked. By default nonces are remembered per worker, across reloads but not restarts. A JWK whose `use` or `key_ops` does not allow the operation is rejected when the document is loaded.',

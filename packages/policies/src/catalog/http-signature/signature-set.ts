@@ -5,7 +5,7 @@ import {
   type Parameters,
 } from '../../shared/structured-field/structured-field.js'
 
-/** One signature of a message, from both of its fields. */
+/** A signature of a message, from both of its fields. */
 export interface MessageSignature {
   readonly label: string
   readonly input: InnerList

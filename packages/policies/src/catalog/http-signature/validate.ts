@@ -15,7 +15,7 @@ export interface KnownKey<K> {
 }
 
 /** Requirements for a signature. */
-export interface Demands<K> {
+export interface Requirements<K> {
   readonly kind: 'request' | 'response'
   readonly keys: ReadonlyMap<string, KnownKey<K>>
   readonly coverage: Coverage
@@ -45,6 +45,7 @@ interface Failed {
 /** Reason why no signature is valid. */
 export type Failure = 'missing' | 'malformed' | 'component' | 'coverage' | 'time' | 'nonce' | 'invalid'
 
+/** A received message and its signature fields. */
 export interface ReceivedMessage {
   readonly message: SignedMessage
   /** Lines of the field `signature-input`. */
@@ -58,15 +59,18 @@ export interface ReceivedMessage {
  * Prepares the verification: finds signatures that meet every requirement that needs no key.
  * Returns a verdict if there is nothing to verify with a key. Failures are reported for the first signature.
  */
-export function search<K>(demands: Demands<K>, received: ReceivedMessage): Verdict<K> | Check<Verdict<K>> {
+export function prepareVerification<K>(
+  requirements: Requirements<K>,
+  received: ReceivedMessage,
+): Verdict<K> | Check<Verdict<K>> {
   if (received.inputs.length === 0 && received.signatures.length === 0) return failed('missing')
   const set = signaturesOf(received.inputs.join(', '), received.signatures.join(', '))
   if (set === null) return failed('malformed')
-  const { label, tag } = demands
+  const { label, tag } = requirements
   const candidates = set.filter(
     (signature) => (label === null || signature.label === label) && (tag === null || signature.tag === tag),
   )
-  const prepared = candidates.map((signature) => prepare(demands, received, signature))
+  const prepared = candidates.map((signature) => prepare(requirements, received, signature))
   const first = prepared[0] ?? failed('missing')
   const failure = 'isValid' in first ? first : failed('invalid')
   const verifiable = prepared.filter((one): one is Verifiable<K> => !('isValid' in one))
@@ -84,8 +88,8 @@ export function search<K>(demands: Demands<K>, received: ReceivedMessage): Verdi
 }
 
 /** Verifies a message synchronously. */
-export function validate<K>(demands: Demands<K>, received: ReceivedMessage): Verdict<K> {
-  const found = search(demands, received)
+export function validate<K>(requirements: Requirements<K>, received: ReceivedMessage): Verdict<K> {
+  const found = prepareVerification(requirements, received)
   return 'isValid' in found ? found : found.now()
 }
 
@@ -102,24 +106,24 @@ function valid<K>({ signature, key, coversDigest }: Verifiable<K>): Verdict<K> {
 }
 
 function prepare<K>(
-  demands: Demands<K>,
+  requirements: Requirements<K>,
   received: ReceivedMessage,
   signature: MessageSignature,
 ): Failed | Verifiable<K> {
   const { input, created, expires, keyid, alg, nonce } = signature
   const components: Component[] = []
   for (const item of input.items) {
-    const component = compileComponent(item, demands.kind, demands.shapes)
+    const component = compileComponent(item, requirements.kind, requirements.shapes)
     if (typeof component === 'string') return failed('component', component)
     components.push(component)
   }
   const covered = coveredKeys(components)
   if (covered === null) return failed('malformed')
-  if (!demands.coverage.isEnough(covered, received.hasBody)) return failed('coverage')
-  const isTimely = created !== null && demands.window.has(created * 1000, received.nowMs)
+  if (!requirements.coverage.isEnough(covered, received.hasBody)) return failed('coverage')
+  const isTimely = created !== null && requirements.window.has(created * 1000, received.nowMs)
   if (!isTimely || (expires !== null && expires * 1000 <= received.nowMs)) return failed('time')
-  if (demands.needsNonce && (nonce === null || nonce === '')) return failed('nonce')
-  const key = keyid === null ? undefined : demands.keys.get(keyid)
+  if (requirements.needsNonce && (nonce === null || nonce === '')) return failed('nonce')
+  const key = keyid === null ? undefined : requirements.keys.get(keyid)
   if (key === undefined || (alg !== null && alg !== key.algorithm)) return failed('invalid')
   const base = signatureBase(components, input, received.message)
   if ('absent' in base)

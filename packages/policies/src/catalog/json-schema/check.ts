@@ -115,7 +115,7 @@ async function compileSchemas(settings: CheckSettings): Promise<ValidateFunction
   ]
   const byDraft = new Map<Draft, NamedSchema[]>()
   for (const one of all) {
-    const draft = await named(one.what, () => settings.draft ?? draftOf(checkedSchema(one.schema)))
+    const draft = await withSchemaName(one.what, () => settings.draft ?? draftOf(checkedSchema(one.schema)))
     byDraft.set(draft, [...(byDraft.get(draft) ?? []), one])
   }
   const validators = new Map<NamedSchema, ValidateFunction>()
@@ -136,12 +136,12 @@ async function compileDraft(
     ajv,
     schemas: prepared,
     links,
-  } = await named(whole, () => prepareDialect(documents, draft, dialect))
+  } = await withSchemaName(whole, () => prepareDialect(documents, draft, dialect))
   ajv.opts.validateSchema = false
   const slices = new Slices()
   for (const [i, one] of schemas.entries()) {
     const schema = prepared[i]!
-    await named(one.what, async () => {
+    await withSchemaName(one.what, async () => {
       await checkAgainstDraft(schema, draft, dialect)
       if (one.isReference) ajv.addSchema(schema as AnySchemaObject)
       else validators.set(one, ajv.compile(schema))
@@ -152,7 +152,7 @@ async function compileDraft(
 }
 
 /** Adds the schema's name to errors. @throws Error */
-async function named<T>(what: string, work: () => T | Promise<T>): Promise<T> {
+async function withSchemaName<T>(what: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {

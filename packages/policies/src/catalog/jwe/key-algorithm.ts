@@ -18,8 +18,11 @@ export const KEY_ALGORITHMS = [
 /** Content encryption algorithms (RFC 7518 section 5) and their key sizes in bytes. */
 const KEY_BYTES = { A128GCM: 16, A256GCM: 32, 'A128CBC-HS256': 32, 'A256CBC-HS512': 64 } as const
 
+/** Supported key management algorithm. */
 export type KeyAlgorithm = (typeof KEY_ALGORITHMS)[number]
+/** Supported content encryption algorithm. */
 export type Encryption = keyof typeof KEY_BYTES
+/** Supported content encryption algorithms. */
 export const ENCRYPTIONS = Object.keys(KEY_BYTES) as Encryption[]
 
 const CURVES: readonly (string | undefined)[] = ['prime256v1', 'secp384r1', 'secp521r1']
@@ -39,7 +42,11 @@ export function isKeyFor(alg: KeyAlgorithm, key: KeyObject, encryptions: readonl
  * True if the `alg` of a JWK allows the algorithm. For `dir` it names the content encryption (RFC 7520
  * section 5.6).
  */
-export function isNamed(alg: KeyAlgorithm, written: string | null, encryptions: readonly string[]): boolean {
+export function isAllowedBy(
+  alg: KeyAlgorithm,
+  written: string | null,
+  encryptions: readonly string[],
+): boolean {
   if (written === null || written === alg) return true
   return alg === 'dir' && encryptions.includes(written)
 }

@@ -4,7 +4,7 @@ import { loadKey, loadKeySet } from '../../crypto/jose/load-key.js'
 import type { KeyMaterial } from '../../crypto/keys/key-material.js'
 import { rsaWeaknessOf } from '../../crypto/keys/key-strength.js'
 import { withContext } from '../../shared/with-context.js'
-import { type Encryption, isKeyFor, isNamed, type KeyAlgorithm } from './key-algorithm.js'
+import { type Encryption, isAllowedBy, isKeyFor, type KeyAlgorithm } from './key-algorithm.js'
 import { DEFAULT_ENCRYPTION, type JweConfig } from './schema.js'
 
 /** A key that can be sent to a thread. Threads read no files, so they use the key that was loaded. */
@@ -69,7 +69,7 @@ function plainKey(material: KeyMaterial, config: KeyConfig, allowed: Allowed): P
   const algorithms = allowed.algorithms.filter(
     (name) =>
       isKeyFor(name, key, allowed.encryptions) &&
-      isNamed(name, alg, allowed.encryptions) &&
+      isAllowedBy(name, alg, allowed.encryptions) &&
       (config.algorithms === undefined || config.algorithms.includes(name)),
   )
   if (algorithms.length === 0)

@@ -67,7 +67,7 @@ export const jwsSchema = policyOptions(
     phase: optionalOneOf(['request', 'response'], 'Body to sign or verify.', 'request'),
     form: optionalOneOf(
       ['compact', 'json', 'detached'],
-      'Form of the signature: the body is a compact JWS (`compact`) or a flattened JSON JWS (`json`, RFC 7515 section 7.2.2), or the body stays unchanged and a header contains the signature (`detached`, appendix F).',
+      'Form of the signature. `compact`: the body is a compact JWS. `json`: the body is a flattened JSON JWS (RFC 7515 section 7.2.2). `detached`: the body stays unchanged and a header contains the signature (appendix F).',
       'compact',
     ),
     header: optionalString('Header with a detached signature.', {

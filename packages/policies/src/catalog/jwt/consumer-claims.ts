@@ -9,7 +9,7 @@ export interface ConsumerClaims
   extends Pick<JwtConfig, 'consumerClaim' | 'nameClaim' | 'groupsClaim' | 'rolesClaim'> {
   /** Policy that has verified the claims. */
   readonly auth: string
-  /** All claims as text, as conditions see them. */
+  /** Claims as text, as conditions see them. */
   readonly texts: ReadonlyMap<string, string>
 }
 

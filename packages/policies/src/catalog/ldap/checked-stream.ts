@@ -4,7 +4,7 @@ import { checkedMessage, messageLength } from './message-check.js'
 
 /** Maximum size of a message, and of all messages in response to one request, in bytes. */
 const MAX_MESSAGE = 1024 * 1024
-const MAX_ANSWER = 4 * MAX_MESSAGE
+const MAX_RESPONSE = 4 * MAX_MESSAGE
 
 /** Assembles the received bytes into whole messages. */
 export class MessageReader {
@@ -71,7 +71,7 @@ export class CheckedStream extends Duplex {
   #take(chunk: Buffer): void {
     this.#received += chunk.length
     try {
-      if (this.#received > MAX_ANSWER) throw new Error('the directory sent a response that is too long')
+      if (this.#received > MAX_RESPONSE) throw new Error('the directory sent a response that is too long')
       for (const message of this.#reader.take(chunk)) this.push(message)
     } catch (error) {
       this.destroy(error as Error)

@@ -1,4 +1,4 @@
-import { type ConnectOptions, LdapConnection, UnusableAnswer } from './connection.js'
+import { type ConnectOptions, LdapConnection, UnusableResponse } from './connection.js'
 import type { ServerAddress } from './transport.js'
 
 /** Time for which an unreachable server is avoided if there are others, in milliseconds. */
@@ -15,6 +15,7 @@ const MAX_AGE_MS = 600_000
 /** Maximum number of logins that wait for a connection. */
 const MAX_WAITING = 256
 
+/** Options for a `ConnectionPool`. */
 export interface PoolOptions extends ConnectOptions {
   readonly servers: readonly ServerAddress[]
   readonly max: number
@@ -52,7 +53,7 @@ export class ConnectionPool {
   /**
    * Runs work on a connection. If an idle connection turns out to be closed, it is tried once more on another
    * one.
-   * @throws UnusableAnswer, DirectoryDown or DirectoryBusy.
+   * @throws UnusableResponse, DirectoryDown or DirectoryBusy.
    */
   async use<T>(work: (connection: LdapConnection) => Promise<T>): Promise<T> {
     await this.#enter()
@@ -133,7 +134,7 @@ export class ConnectionPool {
       this.#keep(connection)
       return { value }
     } catch (error) {
-      if (error instanceof UnusableAnswer) {
+      if (error instanceof UnusableResponse) {
         this.#keep(connection)
         throw error
       }

@@ -5,19 +5,19 @@ import { CheckedStream } from './checked-stream.js'
 import { openTransport, type ServerAddress } from './transport.js'
 
 /** Thrown if the directory's response cannot be used. The connection is still usable. */
-export class UnusableAnswer extends Error {}
+export class UnusableResponse extends Error {}
 
 /**
  * Thrown if a login must be refused although the directory works, for example if a filter matches several
  * entries.
  */
-export class UnfitEntry extends UnusableAnswer {}
+export class InvalidEntry extends UnusableResponse {}
 
 /**
  * Result code of the directory other than success (RFC 4511, appendix A). The directory's message is not
  * kept.
  */
-export class ResultCode extends UnusableAnswer {
+export class ResultCode extends UnusableResponse {
   readonly code: number
 
   constructor(code: number) {
@@ -37,6 +37,7 @@ export interface Search {
   readonly max: number
 }
 
+/** TLS options and timeouts of a connection. */
 export interface ConnectOptions {
   readonly tls: tls.ConnectionOptions
   readonly connectMs: number
@@ -86,23 +87,23 @@ export class LdapConnection {
     // Many directories treat a bind without a password as anonymous and report success (RFC 4513, 5.1.2).
     if (password === '' || name === '') throw new ResultCode(49)
     this.boundAs = null
-    await answered(this.#client.bind(name, password))
+    await checked(this.#client.bind(name, password))
     this.boundAs = name
   }
 
   /** Makes the connection anonymous again. */
-  async bindNobody(): Promise<void> {
+  async bindAnonymously(): Promise<void> {
     if (this.boundAs === null) return
-    await answered(this.#client.bind('', ''))
+    await checked(this.#client.bind('', ''))
     this.boundAs = null
   }
 
   /**
-   * Returns the entries found. @throws UnfitEntry if there are more than `max`, UnusableAnswer, or Error if
+   * Returns the entries found. @throws InvalidEntry if there are more than `max`, UnusableResponse, or Error if
    * there is no response.
    */
   async search({ base, scope, filter, attributes, max }: Search): Promise<readonly Entry[]> {
-    const { searchEntries } = await answered(
+    const { searchEntries } = await checked(
       this.#client.search(base, { scope, filter, attributes: [...attributes], sizeLimit: max + 1 }),
     ).catch((error: unknown) => {
       throw error instanceof ResultCode && error.code === SIZE_LIMIT ? tooMany(max) : error
@@ -117,7 +118,7 @@ export class LdapConnection {
   }
 }
 
-async function answered<T>(answer: Promise<T>): Promise<T> {
+async function checked<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer
   } catch (error) {
@@ -133,8 +134,8 @@ async function answered<T>(answer: Promise<T>): Promise<T> {
  */
 const SIZE_LIMIT = 4
 
-function tooMany(max: number): UnfitEntry {
-  return new UnfitEntry(
+function tooMany(max: number): InvalidEntry {
+  return new InvalidEntry(
     `a search matches more than ${max === 1 ? 'one entry' : `${max} entries`}, or more than the directory returns`,
   )
 }

@@ -1,6 +1,6 @@
 import type { Entry } from 'ldapts'
 import { nameKey, parseDistinguishedName } from '../../shared/distinguished-name.js'
-import { type LdapConnection, ResultCode, type Search, UnfitEntry, UnusableAnswer } from './connection.js'
+import { InvalidEntry, type LdapConnection, ResultCode, type Search, UnusableResponse } from './connection.js'
 import { type ConnectionPool, DirectoryDown } from './connection-pool.js'
 import type { Template } from './name-template.js'
 
@@ -22,6 +22,7 @@ export interface GroupSearch {
   readonly isNested: boolean
 }
 
+/** Options for a `Directory`. */
 export interface DirectoryOptions {
   /** Account used for searches, or null to search as the user. */
   readonly service: { readonly dn: string; readonly password: string } | null
@@ -74,14 +75,14 @@ export class Directory {
 
   /**
    * Returns the user with this name and password, or null if the login is wrong.
-   * @throws UnfitEntry if the entry does not identify the user; DirectoryDown or DirectoryBusy if there is no
+   * @throws InvalidEntry if the entry does not identify the user; DirectoryDown or DirectoryBusy if there is no
    * response.
    */
   async login(username: string, password: string): Promise<DirectoryUser | null> {
     try {
       return await this.#pool.use((connection) => this.#loginOn(connection, username, password))
     } catch (error) {
-      if (error instanceof UnusableAnswer && !(error instanceof UnfitEntry))
+      if (error instanceof UnusableResponse && !(error instanceof InvalidEntry))
         throw new DirectoryDown(error.message, { cause: error })
       throw error
     }
@@ -109,13 +110,13 @@ export class Directory {
         : await this.#find(connection, userSearch, username)
     // The password is correct, but the entry is not readable. Guessing the user's id could give them another
     // user's identity.
-    if (found === null) throw new UnfitEntry('cannot read the entry of the authenticated user')
+    if (found === null) throw new InvalidEntry('cannot read the entry of the authenticated user')
     return this.#userOf(connection, found, username)
   }
 
   async #bindService(connection: LdapConnection): Promise<void> {
     const { service } = this.#options
-    if (service === null) await connection.bindNobody()
+    if (service === null) await connection.bindAnonymously()
     else if (connection.boundAs !== service.dn) await connection.bind(service.dn, service.password)
   }
 
@@ -146,7 +147,7 @@ export class Directory {
     const ids = valuesOf(entry, attributes.id)
     // Uses the directory's spelling of the id, so that Alice and ALICE are the same consumer.
     if (ids.length !== 1 || ids[0]!.length > MAX_ID)
-      throw new UnfitEntry(
+      throw new InvalidEntry(
         `an entry has ${ids.length === 1 ? 'an overlong value' : `${ids.length} values`} of ${attributes.id}`,
       )
     const id = ids[0]!.normalize('NFC')
@@ -192,7 +193,7 @@ export class Directory {
           const key = nameKey(entry.dn.toLowerCase()) ?? entry.dn
           if (seen.has(key)) continue
           seen.add(key)
-          if (seen.size > MAX_GROUPS) throw new UnfitEntry(`a user is in more than ${MAX_GROUPS} groups`)
+          if (seen.size > MAX_GROUPS) throw new InvalidEntry(`a user is in more than ${MAX_GROUPS} groups`)
           next.push(entry.dn)
           names.push(...valuesOf(entry, attribute).slice(0, 1))
         }

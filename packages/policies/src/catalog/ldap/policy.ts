@@ -19,12 +19,12 @@ import { CallCache, type Found } from '../../shared/call-cache.js'
 import { basicToken, type Credentials, parseBasicToken } from '../../shared/consumers/basic-credentials.js'
 import { FailureWindow, WINDOW_SECONDS } from '../../shared/consumers/failure-window.js'
 import { KeyedDigest } from '../../shared/consumers/keyed-digest.js'
-import { UnfitEntry } from './connection.js'
+import { InvalidEntry } from './connection.js'
 import { ConnectionPool, DirectoryBusy } from './connection-pool.js'
 import { Directory, type DirectoryUser } from './directory.js'
 import { type LdapConfig, ldapSchema } from './schema.js'
 import { directoryOptions, serverAddresses } from './settings.js'
-import { answerOf, openSharedLogins, type SharedLogins, userIn } from './shared-logins.js'
+import { decodeLogin, encodeLogin, openSharedLogins, type SharedLogins } from './shared-logins.js'
 
 /** Authenticates the consumer by user name and password against an LDAP directory. */
 export const ldap = definePolicy({
@@ -128,14 +128,14 @@ class Gate {
     const { directory, shared } = this.#logins
     const ask = async () => {
       const user = await directory.login(credentials.name, credentials.password).catch((error: unknown) => {
-        if (!(error instanceof UnfitEntry)) throw error
+        if (!(error instanceof InvalidEntry)) throw error
         this.#report('ldap_login_refused', error.message)
         return null
       })
-      return { answer: answerOf(user), found: this.#found(user) }
+      return { answer: encodeLogin(user), found: this.#found(user) }
     }
     if (shared === null) return (await ask()).found
-    const read = (answer: HttpAnswer) => this.#found(userIn(answer))
+    const read = (answer: HttpAnswer) => this.#found(decodeLogin(answer))
     return shared.get(token, { maxMs: this.#maxMs, ask, read })
   }
 

@@ -5,7 +5,7 @@ import { MemoryStore, StateUnavailable, type Step } from '@sluice/core'
 import { exchange, testEnv } from '../../testing.js'
 import { ldap } from './policy.js'
 import type { LdapConfig } from './schema.js'
-import { answerOf, userIn } from './shared-logins.js'
+import { decodeLogin, encodeLogin } from './shared-logins.js'
 import { ADMIN, GROUPS, group, PEOPLE, person, Slapd, slapdSkip } from './testing/slapd.js'
 
 const skip = slapdSkip
@@ -185,8 +185,8 @@ test('a consumer comes back as it was', () => {
       ['constructor', ''],
     ]),
   }
-  assert.deepEqual(userIn(answerOf(user)), user)
-  assert.equal(userIn(answerOf(null)), null)
+  assert.deepEqual(decodeLogin(encodeLogin(user)), user)
+  assert.equal(decodeLogin(encodeLogin(null)), null)
 })
 
 test('a throttled address learns nothing from what other workers remember', { skip }, async () => {

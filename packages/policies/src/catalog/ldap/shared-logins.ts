@@ -55,14 +55,14 @@ export function openSharedLogins(config: LdapConfig, name: string, env: CompileE
  * Encodes a login as an HTTP response for other workers: 401 if refused, otherwise 200 with `{ id, name,
  * groups: [text], claims: [[name, value]] }`.
  */
-export function answerOf(user: DirectoryUser | null): HttpAnswer {
+export function encodeLogin(user: DirectoryUser | null): HttpAnswer {
   if (user === null) return { status: 401, ...NO_FIELDS, body: NO_BODY }
   const body = Buffer.from(JSON.stringify({ ...user, claims: [...user.claims] }))
   return { status: 200, ...NO_FIELDS, body }
 }
 
 /** Decodes a login. Returns null if it was refused. @throws Error if the entry is malformed. */
-export function userIn({ status, body }: HttpAnswer): DirectoryUser | null {
+export function decodeLogin({ status, body }: HttpAnswer): DirectoryUser | null {
   if (status === 401 && body.length === 0) return null
   const said = status === 200 ? parseStrictObject(body) : null
   if (said === null) throw new Error('not a valid login')

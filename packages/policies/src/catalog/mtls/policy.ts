@@ -97,13 +97,13 @@ class Identities {
   of(certificate: ClientCertificate): Consumer | null {
     const known = this.#known.get(certificate)
     if (known !== undefined) return known.consumer
-    const found = this.#isIssuerTaken(certificate) ? this.#find(certificate) : null
+    const found = this.#isIssuerAccepted(certificate) ? this.#find(certificate) : null
     const consumer = found === null ? null : { ...found, credential: certificate.fingerprint }
     this.#known.set(certificate, { consumer })
     return consumer
   }
 
-  #isIssuerTaken({ issuer }: ClientCertificate): boolean {
+  #isIssuerAccepted({ issuer }: ClientCertificate): boolean {
     if (this.#issuers === null) return true
     const key = issuer === '' ? null : nameKey(issuer)
     return key !== null && this.#issuers.has(key)

@@ -15,6 +15,7 @@ export const PACKS = {
   'command-injection@1': COMMAND_INJECTION,
 } as const satisfies Record<string, Pack>
 
+/** Name of a pack, with or without a version. */
 export type PackName = keyof typeof PACKS
 
 /** Rule of a pack. Its pattern expects text without comments and with single spaces, and ignores case. */

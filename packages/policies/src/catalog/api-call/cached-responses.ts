@@ -12,7 +12,7 @@ import { CallCache, type Found } from '../../shared/call-cache.js'
 import { durationWithin } from '../../shared/call-options.js'
 import { digestOf, isCallerSpecific } from '../../shared/call-sharing.js'
 import { SharedAnswerCache } from '../../shared/shared-answer-cache.js'
-import type { MadeCall } from './call-request.js'
+import type { BuiltCall } from './call-request.js'
 import { type CallConfig, DEFAULT_ENTRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, NO_TIME } from './schema.js'
 
 const MAX_BYTES = 16 * 1024 * 1024
@@ -21,13 +21,13 @@ const MAX_MS = 86_400_000
 const ANSWER_BYTES = 300
 
 /** A response and its origin: the call itself, another request's call, or a cache. */
-export interface Answered {
+export interface CallResponse {
   readonly answer: HttpAnswer
   readonly from: CallNote['from']
 }
 
 /** Dependencies of a call's response cache. */
-export interface AnswersContext {
+export interface CachedResponsesContext {
   readonly env: CompileEnv
   /** Other inputs that identify a call. Responses are shared only between uses for which these are equal. */
   readonly use: unknown
@@ -36,7 +36,7 @@ export interface AnswersContext {
 }
 
 /** Caches the responses of one call, and makes the call when none is cached. */
-export class Answers {
+export class CachedResponses {
   readonly #calls: CallCache<HttpAnswer>
   readonly #keyOf: KeyOf
   readonly #ttlMs: number
@@ -45,7 +45,7 @@ export class Answers {
   readonly #tier: SharedAnswerCache | null
 
   /** @throws Error if a duration is too long or an expression is invalid. */
-  constructor(config: CallConfig, { env, use, isExpected }: AnswersContext) {
+  constructor(config: CallConfig, { env, use, isExpected }: CachedResponsesContext) {
     const { cache, method = 'GET', coalesce } = config
     const { ttl = DEFAULT_TTL, revalidate = NO_TIME, staleIfError = NO_TIME } = cache ?? {}
     this.#ttlMs = cache === undefined ? 0 : durationWithin(MAX_MS, ttl, 'cache.ttl')
@@ -69,7 +69,7 @@ export class Answers {
    * Returns the response to a call, or a promise if the server has to be called. Rejects with the error of
    * `ask`.
    */
-  find(x: Exchange, call: SentCall, ask: () => Promise<HttpAnswer>): Answered | Promise<Answered> {
+  find(x: Exchange, call: SentCall, ask: () => Promise<HttpAnswer>): CallResponse | Promise<CallResponse> {
     const key = this.#keyOf(x, call)
     if (key === null) return ask().then((answer) => ({ answer, from: 'call' }))
     const own: { from: CallNote['from'] } = { from: 'joined' }
@@ -119,7 +119,7 @@ function tierOf(
 }
 
 /** A call and the origin it is sent to. */
-export interface SentCall extends MadeCall {
+export interface SentCall extends BuiltCall {
   readonly origin: string
 }
 

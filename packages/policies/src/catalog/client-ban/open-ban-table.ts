@@ -1,12 +1,12 @@
 import { type CompileEnv, MemoryStore, parseDuration, parseRatio } from '@sluice/core'
-import { BanBook, type Threshold } from './ban-book.js'
 import { BanStore } from './ban-store.js'
+import { BanTable, type Threshold } from './ban-table.js'
 import type { ClientBanConfig } from './schema.js'
 
 /**
  * Returns the bans of a policy in this worker. They survive reloads that do not change how bans are made.
  */
-export function bookOf(config: ClientBanConfig, id: string, env: CompileEnv): BanBook {
+export function openBanTable(config: ClientBanConfig, id: string, env: CompileEnv): BanTable {
   const { scope = 'cluster', onStoreDown = 'local', growth = 1 } = config
   const local = onStoreDown === 'local' ? env.shared(`bans-local ${id}`, () => new MemoryStore()) : null
   const store = new BanStore(
@@ -23,10 +23,10 @@ export function bookOf(config: ClientBanConfig, id: string, env: CompileEnv): Ba
   const [banned, dropped] = ['banned', 'dropped'].map((result) =>
     env.counter('gw_client_bans_total', { policy: id, result }),
   )
-  const book = env.shared(
+  const table = env.shared(
     `bans ${JSON.stringify([id, scope, key, count, threshold, minimum])}`,
     () =>
-      new BanBook(thresholdOf(config), {
+      new BanTable(thresholdOf(config), {
         onBan() {
           banned!.value++
           env.report('client_banned', { policy: id })
@@ -37,8 +37,8 @@ export function bookOf(config: ClientBanConfig, id: string, env: CompileEnv): Ba
       }),
   )
   // A reload may have changed the store.
-  book.store = store
-  return book
+  table.store = store
+  return table
 }
 
 function thresholdOf({ threshold = 10, minimum = 20 }: ClientBanConfig): Threshold {

@@ -16,10 +16,10 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /** Builds the call for a request, or returns a refusal if a request loop is detected. */
-export type AskAbout = (x: Exchange, body: Uint8Array | null) => HttpCall | typeof CALL_LOOP
+export type BuildCall = (x: Exchange, body: Uint8Array | null) => HttpCall | typeof CALL_LOOP
 
 /** Compiles the call to the server. @throws Error if a field is not valid. */
-export function compileQuestion(config: ForwardAuthConfig, path: string): AskAbout {
+export function compileCall(config: ForwardAuthConfig, path: string): BuildCall {
   const { requestHeaders = DEFAULT_REQUEST_HEADERS, addHeaders = {}, withBody = false } = config
   const method = withBody ? 'POST' : (config.method ?? 'GET')
   const added = Object.entries(addHeaders).map(([name, text]): readonly [string, string | Render] => [
@@ -31,7 +31,7 @@ export function compileQuestion(config: ForwardAuthConfig, path: string): AskAbo
   return (x, body) => {
     const hop = hopField(x)
     if (hop === null) return CALL_LOOP
-    const headers: string[] = [...factsOf(x), ...hop]
+    const headers: string[] = [...requestFields(x), ...hop]
     for (let i = 0; i < x.headers.length; i += 2) {
       if (passed.has(x.headers[i]!)) headers.push(x.headers[i]!, x.headers[i + 1]!)
     }
@@ -49,7 +49,7 @@ function sentName(written: string): string {
   return name
 }
 
-function factsOf(x: Exchange): string[] {
+function requestFields(x: Exchange): string[] {
   return [
     ...['x-forwarded-method', x.method, 'x-forwarded-proto', x.scheme],
     ...['x-forwarded-host', x.authority, 'x-forwarded-uri', uriOf(x), 'x-forwarded-for', x.clientIp],

@@ -12,7 +12,7 @@ const STRENGTH = Object.keys(HASHES)
 const AVAILABLE = new Set(getHashes())
 
 /** Supported part of a Digest challenge. */
-export interface DigestDemand {
+export interface SupportedChallenge {
   /** Algorithm as written by the target, for example `SHA-256` or `MD5-sess`. */
   readonly algorithm: string
   /** Name of the hash in node:crypto. */
@@ -30,16 +30,19 @@ export interface DigestDemand {
 }
 
 /** Returns the strongest supported challenge, or null if there is none. */
-export function demandIn(challenges: readonly Challenge[], allowsWeak: boolean): DigestDemand | null {
-  const demands = challenges.flatMap(({ scheme, parameters }) => {
-    const demand = scheme === 'digest' ? demandOf(parameters) : null
-    return demand === null || (demand.hash === 'md5' && !allowsWeak) ? [] : [demand]
+export function strongestChallenge(
+  challenges: readonly Challenge[],
+  allowsWeak: boolean,
+): SupportedChallenge | null {
+  const supported = challenges.flatMap(({ scheme, parameters }) => {
+    const challenge = scheme === 'digest' ? supportedChallenge(parameters) : null
+    return challenge === null || (challenge.hash === 'md5' && !allowsWeak) ? [] : [challenge]
   })
-  const rank = ({ algorithm }: DigestDemand): number => STRENGTH.indexOf(baseOf(algorithm))
-  return demands.toSorted((a, b) => rank(a) - rank(b))[0] ?? null
+  const rank = ({ algorithm }: SupportedChallenge): number => STRENGTH.indexOf(baseOf(algorithm))
+  return supported.toSorted((a, b) => rank(a) - rank(b))[0] ?? null
 }
 
-function demandOf(parameters: ReadonlyMap<string, string>): DigestDemand | null {
+function supportedChallenge(parameters: ReadonlyMap<string, string>): SupportedChallenge | null {
   const algorithm = parameters.get('algorithm') ?? 'MD5'
   const name = HASHES[baseOf(algorithm)]
   const [realm, nonce] = [parameters.get('realm'), parameters.get('nonce')]
@@ -87,10 +90,10 @@ export interface DigestRequest {
 }
 
 /** Computes the `authorization` value (RFC 7616 section 3.4). */
-export function digestAnswer(demand: DigestDemand, request: DigestRequest): string {
-  const { algorithm, realm, nonce, opaque, qop, hidesUser, isSession } = demand
+export function digestResponse(challenge: SupportedChallenge, request: DigestRequest): string {
+  const { algorithm, realm, nonce, opaque, qop, hidesUser, isSession } = challenge
   const { method, uri, username, password, cnonce } = request
-  const digest = (data: string | Uint8Array): string => hash(demand.hash, data, 'hex')
+  const digest = (data: string | Uint8Array): string => hash(challenge.hash, data, 'hex')
   const count = request.count.toString(16).padStart(8, '0')
   const secret = digest(`${username}:${realm}:${password}`)
   const a1 = isSession ? digest(`${secret}:${nonce}:${cnonce}`) : secret

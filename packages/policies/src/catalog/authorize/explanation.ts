@@ -4,7 +4,12 @@ import type { AuthorizeConfig, RuleConfig } from './schema.js'
 const MAX_NAMES = 10
 
 /** Explains in words whom a configuration of `authorize` allows. */
-export function meaningOf({ allow, deny = [], phase, dryRun }: AuthorizeConfig): readonly string[] {
+export function explainAuthorization({
+  allow,
+  deny = [],
+  phase,
+  dryRun,
+}: AuthorizeConfig): readonly string[] {
   return [
     ...(dryRun === true ? ['denies nobody (dryRun); without dryRun it'] : []),
     ...(phase === 'body' ? ['decides when the whole request body has been received'] : []),

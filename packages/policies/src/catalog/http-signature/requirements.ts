@@ -5,17 +5,17 @@ import { fieldShapes } from './component.js'
 import { compileComponents } from './component-list.js'
 import { type Coverage, listedCoverage, requestCoverage } from './coverage.js'
 import { DEFAULT_CLOCK_SKEW, DEFAULT_MAX_AGE, type VerificationConfig } from './schema.js'
-import type { Demands, KnownKey } from './validate.js'
+import type { KnownKey, Requirements } from './validate.js'
 
 /** Owner of a key, or null if none is configured. */
 export type Owner = Consumer | null
 
 /** Compiles the requirements for signatures. @throws Error if a key or a component is invalid. */
-export function compileDemands(
+export function compileRequirements(
   kind: 'request' | 'response',
   config: VerificationConfig,
   needsNonce: boolean,
-): Demands<Owner> {
+): Requirements<Owner> {
   const shapes = fieldShapes(config.structuredFields ?? {})
   return {
     kind,

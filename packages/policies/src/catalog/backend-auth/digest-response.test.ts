@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { getHashes, hash } from 'node:crypto'
 import { test } from 'node:test'
-import { demandIn, digestAnswer } from './digest-answer.js'
 import { challengesIn } from './digest-challenge.js'
+import { digestResponse, strongestChallenge } from './digest-response.js'
 
 const challenge = (line: string) => challengesIn(['www-authenticate', line])
 const parameterOf = (answer: string, name: string): string =>
@@ -24,7 +24,7 @@ const MUFASA = {
 
 test('the answers of RFC 7616, 3.9.1 are made, the strongest where both are offered', () => {
   const both = [...challenge(MD5), ...challenge(SHA256)]
-  const strong = digestAnswer(demandIn(both, true)!, MUFASA)
+  const strong = digestResponse(strongestChallenge(both, true)!, MUFASA)
   assert.equal(
     parameterOf(strong, 'response'),
     '753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1',
@@ -33,16 +33,16 @@ test('the answers of RFC 7616, 3.9.1 are made, the strongest where both are offe
     ['username', 'qop', 'nc', 'algorithm'].map((name) => parameterOf(strong, name)),
     ['Mufasa', 'auth', '00000001', 'SHA-256'],
   )
-  const weak = digestAnswer(demandIn(challenge(MD5), true)!, MUFASA)
+  const weak = digestResponse(strongestChallenge(challenge(MD5), true)!, MUFASA)
   assert.equal(parameterOf(weak, 'response'), '8ca523f5e9506fed4657c9700eebdbec')
-  assert.equal(demandIn(challenge(MD5), false), null)
+  assert.equal(strongestChallenge(challenge(MD5), false), null)
 })
 
 const skip = getHashes().includes('sha512-256') ? false : 'this OpenSSL has no SHA-512/256'
 test('a name is hidden, and the answer that of RFC 7616, 3.9.2 with its erratum 4897', { skip }, () => {
   const line =
     'Digest realm="api@example.org", qop="auth", algorithm=SHA-512-256, nonce="5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK", opaque="HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS", charset=UTF-8, userhash=true'
-  const answer = digestAnswer(demandIn(challenge(line), false)!, {
+  const answer = digestResponse(strongestChallenge(challenge(line), false)!, {
     ...{ ...MUFASA, uri: '/doe.json', username: 'Jäsøn Doe', password: 'Secret, or not?' },
     cnonce: 'NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v',
   })
@@ -58,7 +58,10 @@ test('a name is hidden, and the answer that of RFC 7616, 3.9.2 with its erratum 
 })
 
 test('a name beyond ASCII that is not hidden is written as RFC 8187 has it', () => {
-  const answer = digestAnswer(demandIn(challenge(SHA256), false)!, { ...MUFASA, username: 'Jäsøn' })
+  const answer = digestResponse(strongestChallenge(challenge(SHA256), false)!, {
+    ...MUFASA,
+    username: 'Jäsøn',
+  })
   assert.match(answer, /username\*=UTF-8''J%C3%A4s%C3%B8n, /)
 })
 
@@ -83,12 +86,12 @@ test('what a target cannot mean is not answered, and what it sends breaks out of
     ...['Digest realm="a", nonce="b", algorithm=SHA-1', 'Digest realm="a", nonce="b", qop="other"'],
     ...['Digest realm="a\u00e4", nonce="b"', `Digest realm="${'a'.repeat(9000)}", nonce="b"`, '"', '=', ','],
   ]
-  for (const line of refused) assert.equal(demandIn(challenge(line), true), null, line.slice(0, 60))
-  const evil = demandIn(
+  for (const line of refused) assert.equal(strongestChallenge(challenge(line), true), null, line.slice(0, 60))
+  const evil = strongestChallenge(
     challenge('Digest realm="a\\", username=\\"root", nonce="b", algorithm=SHA-256'),
     false,
   )!
-  const answer = digestAnswer(evil, MUFASA)
+  const answer = digestResponse(evil, MUFASA)
   assert.ok(answer.includes('realm="a\\", username=\\"root"'), answer)
   assert.doesNotMatch(answer, /Circle/)
 })
@@ -100,7 +103,7 @@ test('a line of many quotes and escapes is read in no time', () => {
     ' ,'.repeat(4000),
     'a '.repeat(4000),
   ])
-    assert.equal(demandIn(challenge(line), true), null)
+    assert.equal(strongestChallenge(challenge(line), true), null)
 })
 
 test('sessions, bodies and the targets of old are answered as their hashes are made', () => {
@@ -108,7 +111,7 @@ test('sessions, bodies and the targets of old are answered as their hashes are m
   const secret = sha256('Mufasa:a:Circle of Life')
   const { cnonce } = MUFASA
   const answerTo = (rest: string) =>
-    digestAnswer(demandIn(challenge(`Digest realm="a", nonce="n"${rest}`), true)!, {
+    digestResponse(strongestChallenge(challenge(`Digest realm="a", nonce="n"${rest}`), true)!, {
       ...MUFASA,
       body: Buffer.from('b'),
     })

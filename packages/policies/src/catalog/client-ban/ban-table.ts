@@ -27,7 +27,7 @@ export interface BanObserver {
  *     response ─► pending ─► store ─► bans ◄─ learn, every second
  *     request  ─► bans                            requests never wait for the store
  */
-export class BanBook {
+export class BanTable {
   /** Shared store, or null before first use. A reload may replace it. */
   store: BanStore | null = null
   readonly #threshold: Threshold
