@@ -22,9 +22,9 @@ function table(errors: Readonly<Record<string, Row>>): string {
 function page(): string {
   return `# Error codes
 
-Codes are stable: never renamed, renumbered or given a second meaning. Each stands in the \`x-gw-error\` field of the
-response and as \`code\` in its body, an \`application/problem+json\` document (RFC 9457) whose \`detail\` says what to
-do; SOAP requests get a SOAP fault with the same contents. This page is generated, see CONTRIBUTING.md.
+Error codes are stable: they are never renamed and never change their meaning. A response has its code in the
+\`x-gw-error\` header and as \`code\` in its body, an \`application/problem+json\` document (RFC 9457). The \`detail\`
+tells what to do. SOAP requests get a SOAP fault with the same contents. This page is generated, see CONTRIBUTING.md.
 
 ## Requests
 

@@ -12,18 +12,18 @@ function page(): string {
   const reasons = Object.entries(LOSS_REASONS).map(([reason, meaning]) => `| \`${reason}\` | ${meaning} |`)
   return `# Metrics
 
-What \`GET /metrics\` on the admin address, and on \`metrics.address\`, answers, in the Prometheus text format. Names that end in \`_total\` are counters
-and outlive the worker that counted; those with \`_bucket\`, \`_sum\` and \`_count\` are histograms; all others are gauges.
-This page is generated, see CONTRIBUTING.md.
+\`GET /metrics\` returns these metrics in the Prometheus text format, on the admin address and on \`metrics.address\`.
+Names ending in \`_total\` are counters, which survive the worker that counted. Names with \`_bucket\`, \`_sum\` and
+\`_count\` belong to histograms. All others are gauges. This page is generated, see CONTRIBUTING.md.
 
-| family | what it says |
+| metric | meaning |
 | --- | --- |
 ${rows.join('\n')}
 
 ## Reasons of \`gw_log_dropped_total\`
-Also the members of \`droppedBy\` at \`GET /v1/log\`, and of \`log.reasons\` in the record of a gap.
+These are also the members of \`droppedBy\` in \`GET /v1/log\`, and of \`log.reasons\` in a gap record.
 
-| reason | what has happened |
+| reason | meaning |
 | --- | --- |
 ${reasons.join('\n')}
 `
