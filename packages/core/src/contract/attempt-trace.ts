@@ -93,6 +93,6 @@ export class AttemptTrace {
   /** Ends the trace. Policies that are still running are recorded as unanswered. */
   close(nowMono: number): void {
     if (this.policies === null) return
-    for (const run of this.policies) run.giveUp(nowMono)
+    for (const run of this.policies) run.abandon(nowMono)
   }
 }

@@ -90,9 +90,9 @@ export class ResponseFilters {
   writeWhole(body: Uint8Array): Filtered {
     const first = body.length === 0 ? null : this.write(body)
     // The filter may reuse its output buffer in the next call, so copy it.
-    return whenKept(first, (bytes) => {
+    return mapOutput(first, (bytes) => {
       const kept = bytes === null ? null : Buffer.from(bytes)
-      return whenKept(this.end(), (last) => joined(kept, last))
+      return mapOutput(this.end(), (last) => joined(kept, last))
     })
   }
 
@@ -129,14 +129,14 @@ export class ResponseFilters {
     const filter = this.#filters[at]
     if (filter === undefined) return null
     this.running = filter
-    const passed = whenKept(filter.end(), (last) => this.#passFrom(at + 1, last))
-    return whenKept(passed, (first) => whenKept(this.#endFrom(at + 1), (rest) => joined(first, rest)))
+    const passed = mapOutput(filter.end(), (last) => this.#passFrom(at + 1, last))
+    return mapOutput(passed, (first) => mapOutput(this.#endFrom(at + 1), (rest) => joined(first, rest)))
   }
 }
 
-/** Calls `goOn` with the output, synchronously unless it is a promise. */
-function whenKept(filtered: Filtered, goOn: (bytes: Uint8Array | null) => Filtered): Filtered {
-  return filtered instanceof Promise ? filtered.then(goOn) : goOn(filtered)
+/** Calls `next` with the output, synchronously unless it is a promise. */
+function mapOutput(filtered: Filtered, next: (bytes: Uint8Array | null) => Filtered): Filtered {
+  return filtered instanceof Promise ? filtered.then(next) : next(filtered)
 }
 
 function joined(first: Uint8Array | null, rest: Uint8Array | null): Uint8Array | null {

@@ -1,5 +1,5 @@
 /** Memory limit for the captured bodies of all exchanges in progress, in bytes. */
-const MOST_HELD_BYTES = 64 * 1024 ** 2
+const MAX_HELD_BYTES = 64 * 1024 ** 2
 
 /**
  * Memory budget for captured bodies, shared by all exchanges of a process so that many captures cannot
@@ -12,7 +12,7 @@ export class CaptureMemory {
   cutBodies = 0
   readonly #limit: number
 
-  constructor(limit = MOST_HELD_BYTES) {
+  constructor(limit = MAX_HELD_BYTES) {
     this.#limit = limit
   }
 

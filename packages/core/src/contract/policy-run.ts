@@ -30,7 +30,7 @@ export class PolicyRun {
 
   /** Starts a phase. A previous phase that is still open is recorded as unanswered. */
   begin(nowMono: number): void {
-    this.giveUp(nowMono)
+    this.abandon(nowMono)
     this.mark = null
     this.#sinceMono = nowMono
   }
@@ -47,7 +47,7 @@ export class PolicyRun {
   }
 
   /** Records the current phase as unanswered, because the exchange no longer waits for it. */
-  giveUp(nowMono: number): void {
+  abandon(nowMono: number): void {
     this.end(this.#sinceMono, nowMono, 'error', UNANSWERED)
   }
 }

@@ -46,12 +46,12 @@ const PARTS: readonly string[] = [
   'subscriptionkey',
   'jwt',
 ]
-const REMEMBERED_NAMES = 1024
+const CACHED_NAMES = 1024
 
 /** Recognizes secret values by the name of their field or parameter. */
 export class SensitiveNames {
   readonly #more: ReadonlySet<string>
-  readonly #answers = new Memo(REMEMBERED_NAMES, (name) => this.#check(name.toLowerCase()))
+  readonly #answers = new Memo(CACHED_NAMES, (name) => this.#check(name.toLowerCase()))
 
   /**
    * @param more Names in addition to the built-in ones, such as the field in which a route expects its API

@@ -19,7 +19,7 @@ const BOUNDS: TableBounds = { entries: 1_000_000, bytes: 192 * 1024 ** 2 }
 /** Overhead of an entry in addition to its key and value. */
 const ENTRY_BYTES = 96
 /** Number of entries checked for expiry in each call. */
-const SWEPT = 2
+const SWEEP_COUNT = 2
 
 /**
  * Index of a slot's expiry in milliseconds since the epoch. The three numbers before it are the state of its
@@ -215,7 +215,7 @@ export class MemoryTable {
 
   /** Checks the next few slots for expiry, round-robin. */
   #sweep(nowMs: number): void {
-    for (let i = 0; i < SWEPT && this.#slots.end > 0; i++) {
+    for (let i = 0; i < SWEEP_COUNT && this.#slots.end > 0; i++) {
       const slot = this.#swept
       this.#swept = slot + 1 >= this.#slots.end ? 0 : slot + 1
       if (this.#keys[slot] !== undefined && this.#isExpired(slot, nowMs)) this.#remove(slot)

@@ -12,7 +12,7 @@ const RENEW_MS = 60_000
 /** Jitter, so that workers do not hold two databases in memory at the same time. */
 const RENEW_SPREAD = 0.2
 /** Number of addresses whose location is cached. */
-const REMEMBERED = 10_000
+const CACHED_ADDRESSES = 10_000
 /**
  * Text before the client address in a record. It cannot occur inside a string value, because quotes are
  * escaped there.
@@ -24,7 +24,7 @@ export class Places {
   readonly #places: PlaceFile
   readonly #timer: NodeJS.Timeout
   /** Keys are copied with `flattenString`, because a slice would keep the whole batch in memory. */
-  readonly #texts = new Memo(REMEMBERED, (address) => this.#lookUp(address), flattenString)
+  readonly #texts = new Memo(CACHED_ADDRESSES, (address) => this.#lookUp(address), flattenString)
   /** Database from which the cached texts come. */
   #database: PlaceFile['database'] = null
 

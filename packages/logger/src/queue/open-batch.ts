@@ -6,7 +6,7 @@ const BATCH_RECORDS = 512
 export const BATCH_BYTES = 128 * 1024
 
 /** Batches smaller than this are copied to a buffer of their exact size. */
-const WORTH_GIVING_BYTES = BATCH_BYTES / 2
+const MIN_TRANSFER_BYTES = BATCH_BYTES / 2
 /** Maximum number of spare buffers: as many as are on their way to the thread and back. */
 const SPARE_BUFFERS = 4
 /** Reusable buffers of earlier batches. New buffers would burden the garbage collector. */
@@ -52,7 +52,7 @@ export class OpenBatch {
   seal(): Batch {
     // Buffers from allocUnsafeSlow are not pooled, so this one can be transferred.
     let buffer = this.#bytes.buffer as ArrayBuffer
-    if (this.#length < WORTH_GIVING_BYTES) {
+    if (this.#length < MIN_TRANSFER_BYTES) {
       const whole = buffer
       buffer = whole.slice(0, this.#length)
       giveBack(whole)

@@ -8,7 +8,7 @@ const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s";]*))/i
 const XML_ENCODING = /^<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']/
 /** Encodings in which ASCII bytes may have another meaning, so that redaction rules could not find values. */
 const UNLIKE_ASCII = /^(?:utf-16|iso-2022|replacement|x-user-defined)/
-const LONGEST_PROLOG = 256
+const MAX_PROLOG_LENGTH = 256
 
 /** Decodes a captured body, or returns null if its encoding is unknown. */
 export function decodedText(body: BodyBeginning): string | null {
@@ -26,7 +26,7 @@ function labelOf({ contentType, beginning }: BodyBeginning): string {
   const charset = CHARSET.exec(contentType)
   if (charset !== null) return charset[1] ?? charset[2]!
   if (beginning[0] !== 0x3c) return ''
-  return XML_ENCODING.exec(textOf(beginning.subarray(0, LONGEST_PROLOG), 'latin1'))?.[1] ?? ''
+  return XML_ENCODING.exec(textOf(beginning.subarray(0, MAX_PROLOG_LENGTH), 'latin1'))?.[1] ?? ''
 }
 
 function decoderFor(label: string): TextDecoder | null {

@@ -5,7 +5,7 @@ import { IsoClock } from './iso-clock.js'
 import { jsonText } from './json-text.js'
 
 /** Cache size, sufficient for the names in a large configuration. */
-const REMEMBERED_TEXTS = 16_384
+const CACHED_TEXTS = 16_384
 
 /** Amount of data in a record. Each level includes the previous one. */
 export type FieldSet = 'minimal' | 'standard' | 'full'
@@ -58,7 +58,7 @@ export function recordEnv(options: RecordOptions): RecordEnv {
     fields: options.fields,
     gateway: new GatewayPart(options),
     clock: new IsoClock(),
-    known: new Memo(REMEMBERED_TEXTS, jsonText),
+    known: new Memo(CACHED_TEXTS, jsonText),
     sensitive: new SensitiveNames(options.sensitiveNames ?? []),
     slowMs: options.slowMs ?? Number.POSITIVE_INFINITY,
     narrowed: narrowed(options.capture ?? null),

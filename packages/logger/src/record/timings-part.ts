@@ -3,9 +3,9 @@ import { millisText } from './iso-clock.js'
 
 const OPENINGS: readonly string[] = PHASE_NAMES.map((name) => ',"' + name + '":')
 /** Durations below this limit are cached as text, in microseconds. Most phases are that short. */
-const REMEMBERED_MICROS = 1000
+const CACHED_MICROS = 1000
 /** Cached texts by phase and microsecond, such as `,"up_queue":0.121`. At most half a megabyte. */
-const SHORT_PARTS: readonly string[][] = PHASE_NAMES.map(() => new Array<string>(REMEMBERED_MICROS).fill(''))
+const SHORT_PARTS: readonly string[][] = PHASE_NAMES.map(() => new Array<string>(CACHED_MICROS).fill(''))
 
 /**
  * Returns `,"t":{"total":…,…}` with the total and all non-zero phases in milliseconds. The phases add up to
@@ -26,7 +26,7 @@ export function timingsPart(x: Exchange, totalMs: number): string {
  */
 function phaseText(phase: number, ms: number): string {
   const micros = Math.round(ms * 1000)
-  if (micros >= REMEMBERED_MICROS) return OPENINGS[phase]! + millisText(ms)
+  if (micros >= CACHED_MICROS) return OPENINGS[phase]! + millisText(ms)
   if (micros === 0) return ''
   const known = SHORT_PARTS[phase]![micros]!
   return known === '' ? rememberedText(phase, micros) : known

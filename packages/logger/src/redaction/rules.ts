@@ -44,7 +44,7 @@ export interface RegexRule extends CompiledRule {
   readonly regex: Regex
 }
 
-const REMEMBERED_NAMES = 4096
+const CACHED_NAMES = 4096
 const NO_RULES: readonly NameRule[] = []
 
 /** The rules for one area of a record. */
@@ -58,7 +58,7 @@ export class AreaRules {
   readonly #anyName: RegExp
   readonly #byName = new Map<string, NameRule[]>()
   readonly #answers = new Memo<readonly NameRule[]>(
-    REMEMBERED_NAMES,
+    CACHED_NAMES,
     (name) => this.#byName.get(name.toLowerCase()) ?? NO_RULES,
   )
 
@@ -141,7 +141,7 @@ function maskOf({ shape }: PrivacyRule, { text, isContainer }: Found): Piece {
 function maskedBy({ kind, count }: MaskShape, text: string): string | null {
   if (kind !== 'maskFirst') {
     const [keepFirst, keepLast] = [kind === 'keepFirst' ? count : 0, kind === 'keepLast' ? count : 0]
-    return partlyMasked(text, { keepFirst, keepLast, leastHidden: 1 })
+    return partlyMasked(text, { keepFirst, keepLast, minHidden: 1 })
   }
   const characters = [...text]
   return count >= characters.length ? null : '*'.repeat(count) + characters.slice(count).join('')

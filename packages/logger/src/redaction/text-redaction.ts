@@ -11,7 +11,7 @@ import type { AreaRules, Found, NameRule, TypeRule } from './rules.js'
 /** Maximum number of nested texts. */
 const MAX_DEPTH = 4
 /** Minimum length of a value of any type. */
-const SHORTEST_VALUE = 5
+const MIN_VALUE_LENGTH = 5
 /**
  * Characters that start an escape in JSON, XML or forms. Searching for each is faster than a regular
  * expression for all.
@@ -165,7 +165,7 @@ class TextVisit implements Visitor {
   }
 
   leaf(start: number, end: number, syntax: Syntax, isUnquoted: boolean): void {
-    if (end - start < SHORTEST_VALUE) return
+    if (end - start < MIN_VALUE_LENGTH) return
     const { rules, isCut, depth, wrap } = this.#context
     const text = syntax.decode(this.text.slice(start, end))
     const isCutHere = isCut && end === this.text.length

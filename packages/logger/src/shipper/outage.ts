@@ -1,6 +1,6 @@
 /** Initial and maximum wait after a failure, in milliseconds. */
 const FIRST_MS = 100
-const LONGEST_MS = 30_000
+const MAX_WAIT_MS = 30_000
 /** Maximum wait that an output can request, in milliseconds. */
 const MAX_ASKED_MS = 3_600_000
 
@@ -11,7 +11,7 @@ const MAX_ASKED_MS = 3_600_000
  */
 export class Outage {
   #failures = 0
-  #leastMs = 0
+  #minMs = 0
   #isProbing = false
   #waiting: (() => void)[] = []
   #wake: (() => void) | null = null
@@ -46,7 +46,7 @@ export class Outage {
   /** @param afterMs Minimum wait requested by the output in milliseconds. Jitter is added to it. */
   failed(afterMs = 0): void {
     this.#failures++
-    this.#leastMs = Math.min(MAX_ASKED_MS, afterMs)
+    this.#minMs = Math.min(MAX_ASKED_MS, afterMs)
     this.#release()
   }
 
@@ -65,9 +65,9 @@ export class Outage {
   }
 
   #delayMs(): number {
-    const longest = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(this.#failures, 16))
+    const longest = Math.min(MAX_WAIT_MS, FIRST_MS * 2 ** Math.min(this.#failures, 16))
     const ownMs = FIRST_MS + Math.random() * (longest - FIRST_MS)
-    return this.#leastMs === 0 ? ownMs : this.#leastMs + Math.random() * FIRST_MS
+    return this.#minMs === 0 ? ownMs : this.#minMs + Math.random() * FIRST_MS
   }
 
   #sleep(ms: number): Promise<void> {

@@ -29,10 +29,10 @@ function bench(t: TestContext, answer: Answer, holdMs?: number) {
   }
   /** Number of deliveries by ID. */
   const delivered = new Map<string, number>()
-  const state = { attempts: 0, underWay: 0, mostUnderWay: 0, isClosed: false }
+  const state = { attempts: 0, underWay: 0, maxConcurrent: 0, isClosed: false }
   const output: LogOutput = {
     async deliver(shipment) {
-      state.mostUnderWay = Math.max(state.mostUnderWay, ++state.underWay)
+      state.maxConcurrent = Math.max(state.maxConcurrent, ++state.underWay)
       const delivery = await answer(shipment, ++state.attempts)
       state.underWay--
       if (delivery.kind === 'answered') {
@@ -198,7 +198,7 @@ test('several deliveries are under way at once when the target keeps up', async 
   })
   take(60, 10)
   await until(() => account.indexed === 600, 'all are delivered')
-  assert.ok(state.mostUnderWay > 1 && state.mostUnderWay <= 4, `${state.mostUnderWay} at once`)
+  assert.ok(state.maxConcurrent > 1 && state.maxConcurrent <= 4, `${state.maxConcurrent} at once`)
 })
 
 test('closing ships all records, and those that the target does not accept stay on disk', async (t) => {

@@ -22,7 +22,7 @@ const OWN_AT = NUMBERS.length * NUMBER_BYTES
  * Maximum number of concurrent writes per process. A stalled disk must not occupy all four libuv threads,
  * which are also needed for DNS lookups.
  */
-const MOST_WRITES = 1
+const MAX_WRITES = 1
 let writesUnderWay = 0
 
 /** File name of the mark. Never a segment name. */
@@ -73,7 +73,7 @@ export class Mark {
    * @returns False if another owner's write is in progress. Call again later.
    */
   noteEncoded(received: number): boolean {
-    if (!this.#isNoting && writesUnderWay >= MOST_WRITES) return false
+    if (!this.#isNoting && writesUnderWay >= MAX_WRITES) return false
     this.#encoded = received
     if (!this.#isNoting && !this.#isClosed) this.#writeEncoded()
     return true

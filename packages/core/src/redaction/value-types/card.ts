@@ -2,10 +2,10 @@ import type { Reading } from './reading.js'
 import { isDash, isInvisible, isSpace } from './separators.js'
 import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
-const LEAST_DIGITS = 13
-const MOST_DIGITS = 19
+const MIN_DIGITS = 13
+const MAX_DIGITS = 19
 /** Maximum number of characters between two groups. */
-const MOST_BETWEEN = 3
+const MAX_SEPARATORS = 3
 const ZERO = 48
 const TWO = 50
 const SIX = 54
@@ -68,14 +68,14 @@ function endOfNumber(text: string, runs: readonly number[], first: number): numb
   for (let i = first; i < runs.length; i += 2) {
     const end = runs[i + 1]!
     if (i > first) {
-      if (runs[i]! - runs[i - 1]! > MOST_BETWEEN) return found
+      if (runs[i]! - runs[i - 1]! > MAX_SEPARATORS) return found
       isLoose &&= isLooseBetween(text, runs[i - 1]!, runs[i]!)
     }
     digits += end - runs[i]!
-    if (digits > MOST_DIGITS) return found
+    if (digits > MAX_DIGITS) return found
     shape = longerShape(shape, end - runs[i]!)
     if (!isLoose && !PRINTED_BEGUN.has(shape)) return found
-    if (digits < LEAST_DIGITS || !(isLoose || PRINTED_WHOLE.has(shape))) continue
+    if (digits < MIN_DIGITS || !(isLoose || PRINTED_WHOLE.has(shape))) continue
     if (!isLuhn(text, start, end) || !isOfScheme(text, start, end)) continue
     // Digits in one piece after a decimal point are a fraction.
     if (i > first || !isBehindPoint(text, start)) found = end
@@ -112,7 +112,7 @@ function isLuhn(text: string, start: number, end: number): boolean {
 
 /** Appends a group length to a sequence of group lengths encoded as one number. */
 function longerShape(shape: number, length: number): number {
-  return shape * (MOST_DIGITS + 1) + length
+  return shape * (MAX_DIGITS + 1) + length
 }
 
 /**

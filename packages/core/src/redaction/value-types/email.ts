@@ -1,8 +1,8 @@
 import type { Reading } from './reading.js'
 import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
-const LONGEST_LOCAL = 64
-const LONGEST_DOMAIN = 255
+const MAX_LOCAL_LENGTH = 64
+const MAX_DOMAIN_LENGTH = 255
 const LOCAL = /[A-Za-z0-9._%+'-]|[^\u0000-\u00a0]/
 const DOMAIN = /[A-Za-z0-9.-]|[^\u0000-\u00a0]/
 const VALID_DOMAIN = /^[^.-][^.]*(?:\.[^.]+)*\.(?:[^.\d]{2,}|xn--[^.]+)$/
@@ -27,11 +27,11 @@ export function findEmails({ text }: Reading, isCut: boolean): Spans {
     after = end
   }
   const found = spans ?? NO_SPANS
-  return isCut ? withCutEnd(found, text, CUT, LONGEST_LOCAL + LONGEST_DOMAIN) : found
+  return isCut ? withCutEnd(found, text, CUT, MAX_LOCAL_LENGTH + MAX_DOMAIN_LENGTH) : found
 }
 
 function localStart(text: string, at: number, least: number): number {
-  const bound = Math.max(least, at - LONGEST_LOCAL)
+  const bound = Math.max(least, at - MAX_LOCAL_LENGTH)
   if (text[at - 1] === '"') return quotedStart(text, at, bound)
   let start = at
   while (start > bound && LOCAL.test(text[start - 1]!)) start--
@@ -60,7 +60,7 @@ function domainEnd(text: string, from: number): number {
     return LITERAL.test(text) ? LITERAL.lastIndex : -1
   }
   let end = from
-  while (end < text.length && end - from < LONGEST_DOMAIN && DOMAIN.test(text[end]!)) end++
+  while (end < text.length && end - from < MAX_DOMAIN_LENGTH && DOMAIN.test(text[end]!)) end++
   // Text after the address may look like another label, such as the end of a sentence in `a@b.example.2`.
   for (; end > from; end = text.lastIndexOf('.', end - 1)) {
     if (VALID_DOMAIN.test(text.slice(from, end))) return end

@@ -3,7 +3,7 @@ import { isDash, isInvisible, isSpace } from './separators.js'
 import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
 /** Maximum number of characters between two groups. */
-const MOST_BETWEEN = 3
+const MAX_SEPARATORS = 3
 const HYPHEN = 45
 const POINT = 46
 const SLASH = 47
@@ -42,7 +42,7 @@ export function findIbans({ text, digitRuns }: Reading, isCut: boolean): Spans {
 function startOfNumber(text: string, from: number, to: number): number {
   if (to - from < 2) return -1
   let end = from
-  while (end > 0 && from - end < MOST_BETWEEN && isBeforeCheck(text.charCodeAt(end - 1))) end--
+  while (end > 0 && from - end < MAX_SEPARATORS && isBeforeCheck(text.charCodeAt(end - 1))) end--
   const start = end - 2
   if (start < 0 || !isLetter(text.charCodeAt(end - 1)) || !isLetter(text.charCodeAt(start))) return -1
   if (start === 0 || !isLetterOrDigit(text.charCodeAt(start - 1))) return start
@@ -80,7 +80,7 @@ function endOfNumber(text: string, start: number): number {
     if (isLetterOrDigit(code)) {
       number += text[at]
       between = 0
-    } else if (++between > MOST_BETWEEN || !isBetween(code)) return -1
+    } else if (++between > MAX_SEPARATORS || !isBetween(code)) return -1
   }
   // The next character does not matter. A currency code may follow directly.
   return number.length === length && hasValidChecksum(number.toUpperCase()) ? at : -1

@@ -14,13 +14,13 @@ export interface Reading {
 }
 
 /** Maximum number of nested escape layers that are decoded. */
-const MOST_LAYERS = 3
+const MAX_LAYERS = 3
 /**
  * Maximum number of characters between two groups, and minimum number of digits of a grouped number. Shorter
  * numbers are found with regular expressions.
  */
-const MOST_BETWEEN = 3
-const LEAST_DIGITS = 11
+const MAX_SEPARATORS = 3
+const MIN_DIGITS = 11
 const DIGIT = /[0-9]/g
 const NO_RUNS: readonly number[] = []
 
@@ -38,7 +38,7 @@ export function readingsOf(text: string): readonly Reading[] {
   let undone = withoutEscapes(text)
   while (undone !== null) {
     readings.push(readingOf(undone.text, undone.origins))
-    undone = readings.length > MOST_LAYERS ? null : withoutEscapes(undone.text)
+    undone = readings.length > MAX_LAYERS ? null : withoutEscapes(undone.text)
   }
   lastText = text
   lastReadings = readings
@@ -80,11 +80,11 @@ function longRuns(runs: readonly number[]): readonly number[] {
   for (let first = 0; first < runs.length; ) {
     let digits = runs[first + 1]! - runs[first]!
     let next = first + 2
-    while (next < runs.length && runs[next]! - runs[next - 1]! <= MOST_BETWEEN) {
+    while (next < runs.length && runs[next]! - runs[next - 1]! <= MAX_SEPARATORS) {
       digits += runs[next + 1]! - runs[next]!
       next += 2
     }
-    if (digits >= LEAST_DIGITS) {
+    if (digits >= MIN_DIGITS) {
       long ??= []
       for (let i = first; i < next; i++) long.push(runs[i]!)
     }

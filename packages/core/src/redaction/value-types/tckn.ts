@@ -4,7 +4,7 @@ import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
 const DIGITS = 11
 /** Maximum number of characters between two groups. */
-const MOST_BETWEEN = 2
+const MAX_SEPARATORS = 2
 const POINT = 46
 const ZERO = 48
 const FRACTION = /\d\.$/
@@ -40,7 +40,7 @@ function endOfNumber(text: string, runs: readonly number[], first: number): numb
 }
 
 function isBetween(text: string, start: number, end: number): boolean {
-  if (end - start > MOST_BETWEEN) return false
+  if (end - start > MAX_SEPARATORS) return false
   for (let i = start; i < end; i++) {
     const code = text.charCodeAt(i)
     if (code !== POINT && !isSpace(code) && !isDash(code)) return false

@@ -10,8 +10,8 @@ export interface WriteOutcome {
 /** Maximum wait for a reader in milliseconds. */
 const PATIENCE_MS = 10_000
 /** Polling intervals for a full pipe in milliseconds. The system does not signal when it has room. */
-const FIRST_LOOK_MS = 2
-const LONGEST_LOOK_MS = 100
+const MIN_POLL_MS = 2
+const MAX_POLL_MS = 100
 
 const writeByPool = promisify(write)
 
@@ -36,19 +36,19 @@ export class StandardOutput {
   async write(bytes: Buffer): Promise<WriteOutcome> {
     const startedMono = performance.now()
     let taken = 0
-    let lookMs = FIRST_LOOK_MS
+    let pollMs = MIN_POLL_MS
     while (taken < bytes.length) {
       if (this.#isClosed) return { taken, problem: 'the traffic log is closed' }
       try {
         taken += await this.#writeSome(bytes, taken)
-        lookMs = FIRST_LOOK_MS
+        pollMs = MIN_POLL_MS
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException
         if (code !== 'EAGAIN') return { taken, problem: this.#problemOf(error as NodeJS.ErrnoException) }
         if (performance.now() - startedMono > PATIENCE_MS)
           return { taken, problem: 'no process reads the standard output' }
-        await new Promise((resolve) => setTimeout(resolve, lookMs))
-        lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 2)
+        await new Promise((resolve) => setTimeout(resolve, pollMs))
+        pollMs = Math.min(MAX_POLL_MS, pollMs * 2)
       }
     }
     return { taken, problem: '' }

@@ -110,7 +110,7 @@ function lateError(timeoutMs: number): NodeJS.ErrnoException {
 }
 
 /** Minimum length of a secret to mask. Shorter values would be masked in the middle of words. */
-const SHORTEST_SECRET = 4
+const MIN_SECRET_LENGTH = 4
 /** Beginning of a record. From there on, the response repeats the request body. */
 const RECORD = '{"@timestamp"'
 
@@ -127,7 +127,7 @@ export function shownText(text: string, options: WebhookOptions): string {
 function secretsOf({ headers, auth, signature }: WebhookOptions): string[] {
   const ofAuth = auth === null ? [] : 'token' in auth ? [auth.token] : [basicOf(auth), auth.password]
   const all = [...ofAuth, ...Object.values(headers), ...(signature === null ? [] : [signature.secret])]
-  return all.filter(({ length }) => length >= SHORTEST_SECRET).sort((a, b) => b.length - a.length)
+  return all.filter(({ length }) => length >= MIN_SECRET_LENGTH).sort((a, b) => b.length - a.length)
 }
 
 function basicOf({ username, password }: { readonly username: string; readonly password: string }): string {

@@ -13,7 +13,7 @@ export interface Following {
 
 /** Polling interval in milliseconds. Elasticsearch refreshes a searched index every second. */
 const POLL_EVERY_MS = 1000
-const MOST_PAUSE_MS = 15_000
+const MAX_PAUSE_MS = 15_000
 /**
  * Maximum delay of a record in milliseconds: it is found if it becomes searchable at most this long after a
  * newer one, by record time.
@@ -76,7 +76,7 @@ export class Follower {
     const { signal, report } = this.#following
     let failures = 0
     while (!signal.aborted) {
-      await sleep(Math.min(POLL_EVERY_MS * 2 ** failures, MOST_PAUSE_MS), undefined, { signal })
+      await sleep(Math.min(POLL_EVERY_MS * 2 ** failures, MAX_PAUSE_MS), undefined, { signal })
       try {
         yield* this.#look(await snapshot())
         failures = 0

@@ -10,12 +10,12 @@ type Query = estypes.QueryDslQueryContainer
  * Maximum length of a pattern in UTF-16 units. Elasticsearch rejects longer ones by default
  * (`index.max_regex_length`).
  */
-const LONGEST_PREFIX = 1000
+const MAX_PREFIX_LENGTH = 1000
 /**
  * Maximum length of an indexed value in our flattened fields. Elasticsearch does not mark longer values as
  * ignored.
  */
-const LONGEST_FLATTENED = 1024
+const MAX_FLATTENED_LENGTH = 1024
 const LARGEST: ReadonlyMap<string, number> = new Map([
   ['byte', 127],
   ['short', 32_767],
@@ -98,14 +98,14 @@ function allAsked(queries: readonly (Query | null)[]): Query | null {
 function patternQuery(field: string, { parts }: TextPattern, types: FieldTypes): Query | null {
   if (types.get(field) !== 'keyword') return null
   const value = parts.map((part) => part.replace(/[\\?*]/g, '\\$&')).join('*')
-  return value.length > LONGEST_PREFIX
+  return value.length > MAX_PREFIX_LENGTH
     ? null
     : anyOf([{ wildcard: { [field]: { value } } }, notIndexed(field)])
 }
 
 /** Truncates a prefix without splitting a surrogate pair. */
 function shortened(prefix: string): string {
-  return prefix.slice(0, LONGEST_PREFIX).replace(/[\ud800-\udbff]$/, '')
+  return prefix.slice(0, MAX_PREFIX_LENGTH).replace(/[\ud800-\udbff]$/, '')
 }
 
 /** Returns null if the field cannot be queried for the value. */
@@ -123,7 +123,7 @@ function equalsQuery(field: string, value: string, types: FieldTypes): Query | n
 
 function flattenedQuery(field: string, value: string, types: FieldTypes): Query | null {
   const isMember = [...types].some(([parent, type]) => type === 'flattened' && field.startsWith(`${parent}.`))
-  return isMember && value.length <= LONGEST_FLATTENED ? { term: { [field]: value } } : null
+  return isMember && value.length <= MAX_FLATTENED_LENGTH ? { term: { [field]: value } } : null
 }
 
 function rangeQuery(field: string, bounds: { gte?: number; lte?: number }, types: FieldTypes): Query | null {

@@ -11,7 +11,7 @@ export function redactionOf(rule: RedactRule, secret: string | undefined): Redac
   if (action === 'delete') return () => null
   if (action === 'mask') {
     // Masks a value completely if more characters would be shown than hidden.
-    const shape = { keepFirst, keepLast, leastHidden: keepFirst + keepLast }
+    const shape = { keepFirst, keepLast, minHidden: keepFirst + keepLast }
     return (value) => partlyMasked(value, shape) ?? MASK
   }
   if (secret === undefined) throw new Error("'hash' needs 'secret', so that values cannot be guessed")
