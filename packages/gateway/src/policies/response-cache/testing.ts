@@ -39,6 +39,7 @@ export interface Around {
   readonly state?: StatePlan
 }
 
+/** A gateway with a cache, and the requests that reach its upstream. */
 export interface CacheBench {
   readonly gateway: TestGateway
   /** Requests that the upstream has received. */

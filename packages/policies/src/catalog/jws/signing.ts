@@ -1,7 +1,7 @@
 import { type Exchange, setHeader } from '@sluice/core'
 import type { BodyWork } from '../../crypto/jose/body-step.js'
 import { loadKey } from '../../crypto/jose/load-key.js'
-import { isBroken, weaknessOf } from '../../crypto/keys/key-strength.js'
+import { hasInsecureExponent, weaknessOf } from '../../crypto/keys/key-strength.js'
 import { type Signer, signer } from '../../crypto/keys/signature.js'
 import { headersOf, replaceBody, type Side } from '../../shared/message/side.js'
 import type { JwsConfig } from './schema.js'
@@ -55,7 +55,7 @@ function compileSigner(
     const made = signer(alg, key)
     const weakness = allowWeak === true ? null : weaknessOf(key, alg)
     if (weakness !== null) throw new Error(`${weakness}, or set allowWeak`)
-    if (isBroken(key)) throw new Error('is an RSA key with an insecure exponent')
+    if (hasInsecureExponent(key)) throw new Error('is an RSA key with an insecure exponent')
     const header = {
       alg,
       ...(kid !== null && { kid }),

@@ -6,11 +6,11 @@ import type { CookieSeal } from '../../shared/session/cookie-seal.js'
 import {
   type LoginStart,
   mayRestart,
-  type OpenLogin,
-  OpenLogins,
+  type PendingLogin,
+  PendingLogins,
   pageOf,
   UnknownLogin,
-} from '../../shared/session/open-logins.js'
+} from '../../shared/session/pending-logins.js'
 import { loginUnavailable, reasonOf, redirect } from '../../shared/session/redirect.js'
 import type { Session } from '../../shared/session/session.js'
 import { cookieOf } from '../../shared/session/session-gate.js'
@@ -60,7 +60,7 @@ export class Login {
   readonly #config: OidcConfig
   readonly #parts: LoginParts
   readonly #env: CompileEnv
-  readonly #logins: OpenLogins<LoginFacts>
+  readonly #logins: PendingLogins<LoginFacts>
 
   /** @throws Error if `parameters` sets a parameter that the gateway sets itself. */
   constructor(config: OidcConfig, parts: LoginParts, env: CompileEnv) {
@@ -70,7 +70,7 @@ export class Login {
     this.#parts = parts
     this.#env = env
     const { sealed, site } = parts
-    this.#logins = new OpenLogins({ cookie: cookieOf(config.session), sealed, isSecure: site.isSecure })
+    this.#logins = new PendingLogins({ cookie: cookieOf(config.session), sealed, isSecure: site.isSecure })
   }
 
   /** True if the cookie belongs to a pending login. */
@@ -139,7 +139,7 @@ export class Login {
     }
   }
 
-  async #sessionOf(x: Exchange, { facts }: OpenLogin<LoginFacts>): Promise<Session> {
+  async #sessionOf(x: Exchange, { facts }: PendingLogin<LoginFacts>): Promise<Session> {
     const { provider, tokens, use } = this.#parts
     await this.#checkIssuer(x)
     const error = parameterIn(x, 'error')

@@ -8,10 +8,10 @@ import type { CookieSeal } from '../../shared/session/cookie-seal.js'
 import {
   type LoginStart,
   mayRestart,
-  OpenLogins,
+  PendingLogins,
   pageOf,
   UnknownLogin,
-} from '../../shared/session/open-logins.js'
+} from '../../shared/session/pending-logins.js'
 import { loginUnavailable, redirect } from '../../shared/session/redirect.js'
 import type { Session } from '../../shared/session/session.js'
 import { isNavigation, type Site } from '../../shared/session/site.js'
@@ -56,13 +56,13 @@ class StaleAssertion extends LoginFailed {}
 export class SamlLogin {
   readonly #parts: LoginParts
   readonly #env: CompileEnv
-  readonly #logins: OpenLogins<LoginFacts>
+  readonly #logins: PendingLogins<LoginFacts>
 
   constructor(parts: LoginParts, env: CompileEnv) {
     this.#parts = parts
     this.#env = env
     const { sealed, cookie, site } = parts
-    this.#logins = new OpenLogins({ cookie, sealed, isSecure: site.isSecure, isSentByOthers: true })
+    this.#logins = new PendingLogins({ cookie, sealed, isSecure: site.isSecure, isSentByOthers: true })
   }
 
   /** True if the cookie belongs to a pending login. */

@@ -4,7 +4,7 @@ import { decode } from '../../shared/encoding/byte-text.js'
 import { readText } from '../../shared/text-source.js'
 import { withContext } from '../../shared/with-context.js'
 import { importJwk, importPem, type KeyMaterial } from '../keys/key-material.js'
-import { isMeantFor, type KeyPurpose } from '../keys/key-purpose.js'
+import { allowsPurpose, type KeyPurpose } from '../keys/key-purpose.js'
 import { DEFAULT_ENCODING, type JwksConfig, type KeyConfig, MAX_KEYS } from './key-schema.js'
 
 const SOURCES = ['jwk', 'pem', 'file', 'secret'] as const
@@ -39,7 +39,7 @@ function unnamed(key: KeyObject): KeyMaterial {
  */
 export function loadKeySet(config: JwksConfig, purpose: KeyPurpose): readonly KeyMaterial[] {
   if ((config.file === undefined) === (config.inline === undefined)) {
-    throw new Error("'jwks' takes either file or inline")
+    throw new Error("'jwks' needs either file or inline")
   }
   const text = Buffer.from(config.inline ?? readText(config.file!))
   return readKeySet(text, purpose).map((read, i) => withContext(`key ${i + 1} of 'jwks'`, read))
@@ -55,7 +55,7 @@ export function readKeySet(text: Uint8Array, purpose: KeyPurpose): readonly (() 
   if (!Array.isArray(keys)) throw new Error("'jwks' is not a JSON object with a list 'keys'")
   if (keys.length > MAX_KEYS) throw new Error(`'jwks' has more than ${MAX_KEYS} keys`)
   return keys
-    .filter((jwk) => isJsonObject(jwk) && isMeantFor(jwk, purpose) && isKnownType(jwk))
+    .filter((jwk) => isJsonObject(jwk) && allowsPurpose(jwk, purpose) && isKnownType(jwk))
     .map((jwk) => () => importJwk(jwk, purpose))
 }
 

@@ -1,6 +1,6 @@
 import { withContext } from '../../shared/with-context.js'
 import type { KeyMaterial } from '../keys/key-material.js'
-import { isBroken, weaknessOf } from '../keys/key-strength.js'
+import { hasInsecureExponent, weaknessOf } from '../keys/key-strength.js'
 import { signatureCheck } from '../keys/signature.js'
 import { isKeyFor, type SignatureAlgorithm } from '../keys/signature-algorithm.js'
 import type { JwksConfig, KeyConfig } from './key-schema.js'
@@ -70,7 +70,7 @@ export function issuerCheck(issuer: string | undefined): IssuerCheck | null {
 /** Adds a key for each of its algorithms. @returns their number. @throws Error for a key that is too weak. */
 export function addKey(keys: KeyTable<SignatureKey>, material: KeyMaterial, use: KeyUse): number {
   const names = algorithmsOf(material, use)
-  if (isBroken(material.key)) throw new Error('is an RSA key with an insecure exponent')
+  if (hasInsecureExponent(material.key)) throw new Error('is an RSA key with an insecure exponent')
   for (const name of names) {
     const weakness = use.allowWeak ? null : weaknessOf(material.key, name)
     if (weakness !== null) throw new Error(`${weakness}, or set allowWeak`)

@@ -21,7 +21,7 @@ export interface WrittenKey {
  * @throws Error if the key is unreadable or too weak.
  */
 export function asymmetricKey({ id, key }: WrittenKey, use: KeyUse): KeyObject {
-  return named(`key '${id}'`, () => strong(read(key, use)))
+  return withKeyName(`key '${id}'`, () => strong(read(key, use)))
 }
 
 function read(text: string, use: KeyUse): KeyObject {
@@ -72,7 +72,7 @@ export function jwkOf(text: string, use: KeyUse): JsonObject {
  * Runs `load` and prefixes its error with the name of the key. The cause is omitted, because it may contain the key.
  * @throws Error
  */
-export function named<T>(what: string, load: () => T): T {
+export function withKeyName<T>(what: string, load: () => T): T {
   try {
     return load()
   } catch (error) {

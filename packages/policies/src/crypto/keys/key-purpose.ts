@@ -19,7 +19,7 @@ const OPERATIONS: Readonly<Record<KeyPurpose, readonly string[]>> = {
 }
 
 /** Returns true if the members of a JWK allow a purpose (RFC 7517 sections 4.2 and 4.3). */
-export function isMeantFor(jwk: JsonObject, purpose: KeyPurpose): boolean {
+export function allowsPurpose(jwk: JsonObject, purpose: KeyPurpose): boolean {
   const use = memberOf(jwk, 'use')
   const operations = memberOf(jwk, 'key_ops')
   const isForSignatures = purpose === 'verify' || purpose === 'sign'
@@ -32,7 +32,7 @@ export function isMeantFor(jwk: JsonObject, purpose: KeyPurpose): boolean {
 
 /** Returns why a JWK must not serve a purpose, or null. */
 export function purposeIssue(jwk: JsonObject, purpose: KeyPurpose): string | null {
-  return isMeantFor(jwk, purpose) ? null : `is a JWK whose 'use' or 'key_ops' does not allow '${purpose}'`
+  return allowsPurpose(jwk, purpose) ? null : `is a JWK whose 'use' or 'key_ops' does not allow '${purpose}'`
 }
 
 /** Returns why the members of a JWK forbid a use (`alg`: RFC 7517 section 4.4), or null. */

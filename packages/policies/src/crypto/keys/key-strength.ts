@@ -26,7 +26,7 @@ export function rsaWeaknessOf(key: KeyObject): string | null {
 }
 
 /** Returns true for an exponent with which anybody can sign. No option allows it. */
-export function isBroken(key: KeyObject): boolean {
+export function hasInsecureExponent(key: KeyObject): boolean {
   const exponent = key.asymmetricKeyDetails?.publicExponent
   return key.asymmetricKeyType === 'rsa' && exponent !== undefined && (exponent < 3n || exponent % 2n === 0n)
 }

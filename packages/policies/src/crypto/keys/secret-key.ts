@@ -1,6 +1,6 @@
 import { memberOf } from '../../engines/json/strict-json.js'
 import { type ByteEncoding, decode } from '../../shared/encoding/byte-text.js'
-import { jwkOf, named } from './asymmetric-key.js'
+import { jwkOf, withKeyName } from './asymmetric-key.js'
 import type { KeyUse } from './key-purpose.js'
 
 /** Encoding of a secret in the document. */
@@ -16,7 +16,7 @@ const MAX_SECRET_BYTES = 4096
  * @throws Error if it is unreadable or too short.
  */
 export function secretBytes(text: string, encoding: SecretEncoding, use: KeyUse, what: string): Buffer {
-  return named(what, () => {
+  return withKeyName(what, () => {
     const bytes = text.startsWith('{') ? jwkBytes(text, use) : decoded(text, encoding)
     if (bytes === null) throw new Error(`is not valid ${encoding}; correct it or 'encoding'`)
     if (bytes.length < MIN_SECRET_BYTES) {

@@ -10,7 +10,7 @@ const MAX_TEXT = 2000
 export type Violation = string
 
 /** Options for the report of violations. */
-export interface ViolationWords {
+export interface ViolationOptions {
   /** Prefix of the pointers, such as `body`, or an empty string. */
   readonly location: string
   /** Maximum number of reported violations. */
@@ -21,21 +21,21 @@ export interface ViolationWords {
 export function findViolations(
   validate: ValidateFunction,
   value: unknown,
-  { location, most }: ViolationWords,
+  { location, most }: ViolationOptions,
 ): Violation[] {
   const isValid = withinBudget(() => validate(value))
   if (isValid === true) return []
-  if (isValid === 'endless') return [`${named(location)} takes too many steps to check`]
-  if (isValid === 'failed') return [`${named(location)} cannot be checked`]
+  if (isValid === 'endless') return [`${subjectOf(location)} takes too many steps to check`]
+  if (isValid === 'failed') return [`${subjectOf(location)} cannot be checked`]
   const errors = validate.errors ?? []
-  if (errors.length === 0) return [`${named(location)} is not valid`]
+  if (errors.length === 0) return [`${subjectOf(location)} is not valid`]
   return errors.slice(0, most).map(({ instancePath, message }: ErrorObject) => {
     const at = `${location}${short(instancePath)}`
-    return `${named(at)} ${short(message ?? 'is not valid')}`
+    return `${subjectOf(at)} ${short(message ?? 'is not valid')}`
   })
 }
 
-function named(location: string): string {
+function subjectOf(location: string): string {
   return location === '' ? 'the document' : location
 }
 

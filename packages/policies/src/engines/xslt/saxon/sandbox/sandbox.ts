@@ -46,7 +46,7 @@ export function setSaxonPaths(known: SaxonPaths): void {
  * A separate global scope for SaxonJS, because SaxonJS calls JavaScript functions on behalf of stylesheets:
  *
  *     this process ── texts ──► sandbox: the language's own objects, no code from strings, no WebAssembly
- *                 ◄── a text ──          SaxonJS, and a platform made inside (platform.ts)
+ *                 ◄── a text ──          SaxonJS, and a platform built inside (platform.ts)
  *
  * Only text crosses the boundary. The constructor of any object from outside would lead to this process.
  */

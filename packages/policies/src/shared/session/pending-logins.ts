@@ -17,7 +17,7 @@ const RESTARTED_LENGTH = 44
 const NAME_LENGTH = 10
 
 /** Data of a pending login that the browser stores until it returns. */
-export interface OpenLogin<T> {
+export interface PendingLogin<T> {
   /** Random key that returns with the browser. */
   readonly key: string
   /** Path and query of the requested page. */
@@ -51,8 +51,8 @@ export function mayRestart(key: string | null): boolean {
   return key !== null && KEY.test(key) && key.length < RESTARTED_LENGTH
 }
 
-/** Options for `OpenLogins`. */
-export interface OpenLoginsOptions extends Omit<CookieOptions, 'name'> {
+/** Options for `PendingLogins`. */
+export interface PendingLoginsOptions extends Omit<CookieOptions, 'name'> {
   /** Name of the session cookies. */
   readonly cookie: string
   readonly sealed: CookieSeal
@@ -62,11 +62,11 @@ export interface OpenLoginsOptions extends Omit<CookieOptions, 'name'> {
  * Pending logins of browsers, each in its own encrypted cookie. So a response of the provider works only in the
  * browser that started the login.
  */
-export class OpenLogins<T extends object> {
-  readonly #options: OpenLoginsOptions
+export class PendingLogins<T extends object> {
+  readonly #options: PendingLoginsOptions
   readonly #prefix: string
 
-  constructor(options: OpenLoginsOptions) {
+  constructor(options: PendingLoginsOptions) {
     this.#options = options
     this.#prefix = `${options.cookie}-login-`
   }
@@ -82,7 +82,7 @@ export class OpenLogins<T extends object> {
     cookies: Cookies,
     facts: T,
   ): { readonly key: string; readonly fields: string[] } {
-    const login: OpenLogin<T> = {
+    const login: PendingLogin<T> = {
       key: randomBytes(32).toString('base64url') + (isRestart ? RESTARTED : ''),
       returnTo: returnTo.length <= MAX_RETURN_LENGTH ? returnTo : '/',
       until: Date.now() + LOGIN_SECONDS * 1000,
@@ -104,12 +104,12 @@ export class OpenLogins<T extends object> {
    * @param ended receives the headers that expire its cookie.
    * @throws UnknownLogin
    */
-  take(key: string | null, cookies: Cookies, ended: string[]): OpenLogin<T> {
+  take(key: string | null, cookies: Cookies, ended: string[]): PendingLogin<T> {
     if (key === null || !KEY.test(key)) throw new UnknownLogin('missing or invalid login key')
     const jar = this.#jarOf(key)
     const text = this.#options.sealed.open(jar.read(cookies), 'login')
     ended.push(...jar.clear(cookies))
-    const login = text === null ? null : (JSON.parse(text) as OpenLogin<T>)
+    const login = text === null ? null : (JSON.parse(text) as PendingLogin<T>)
     if (login === null || login.key !== key) throw new UnknownLogin('no cookie for this login')
     if (Date.now() >= login.until) throw new UnknownLogin('the login has expired')
     return login
