@@ -143,7 +143,7 @@ export const connectionKeys: Readonly<Record<string, Effect>> = {
     assert.equal(proxy.asked[1], `${targets[0]!.slice('https://'.length)} none`)
     // No server listens on port 1. The proxy is at fault, not the target.
     const lost = await serve(t, { upstream: { targets, proxy: { url: 'http://127.0.0.1:1' } } })
-    assert.match((await bodies(lost.url, 1))[0]!, /the outbound proxy cannot be reached/)
+    assert.match((await bodies(lost.url, 1))[0]!, /the outbound proxy is unreachable/)
   },
   'proxy.username': proxyCredentials,
   'proxy.password': proxyCredentials,

@@ -209,7 +209,7 @@ test('a response to a conditional or range request is not cached for others', as
   }
   await assert.rejects(
     bench.configure({ forced: { ttl: '1m', statuses: [429] } }),
-    /429, which speaks of one/,
+    /429, which applies to a single request/,
   )
 })
 
