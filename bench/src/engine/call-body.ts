@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LoadOptions } from '../model/engine.js'
-import type { CallBody, MadeBody } from '../model/scenario.js'
+import type { CallBody, GeneratedBody } from '../model/scenario.js'
 import { ordersXml } from '../suite/orders.js'
 
 /** Words for generated bodies, which compress about as well as typical text. */
@@ -16,7 +16,7 @@ const QUOTES = ['"', '"'] as const
  * @throws Error if a generated body cannot be so short.
  */
 export function bodyOf(body: CallBody): Buffer {
-  return body.kind === 'given' ? Buffer.from(body.base64, 'base64') : madeBody(body)
+  return body.kind === 'given' ? Buffer.from(body.base64, 'base64') : generatedBody(body)
 }
 
 /** Writes a file for a load generator, readable only by its user, because it may contain secrets. Returns its path. */
@@ -26,7 +26,7 @@ export function writePrivate({ dir }: LoadOptions, name: string, content: string
   return file
 }
 
-function madeBody({ kind, bytes }: MadeBody): Buffer {
+function generatedBody({ kind, bytes }: GeneratedBody): Buffer {
   if (kind === 'xml') return Buffer.from(ordersXml(bytes))
   const [before, after] = bytes < ORDER.join('').length ? QUOTES : ORDER
   const room = bytes - before.length - after.length

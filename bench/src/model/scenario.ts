@@ -23,10 +23,10 @@ export interface Call {
   readonly body: CallBody | null
 }
 
-export type CallBody = MadeBody | GivenBody
+export type CallBody = GeneratedBody | GivenBody
 
 /** A body that is generated for each run, always with the same bytes. */
-export interface MadeBody {
+export interface GeneratedBody {
   readonly kind: 'json' | 'xml'
   readonly bytes: number
 }

@@ -1,4 +1,4 @@
-import type { MadeBody, Scenario, Suite, SuiteCase } from '../model/scenario.js'
+import type { GeneratedBody, Scenario, Suite, SuiteCase } from '../model/scenario.js'
 import { POLICY_FIXTURES, type PolicyFixture } from './policy-fixtures.js'
 import { get, KB, post, scenario, size, withPolicies } from './scenario-parts.js'
 
@@ -24,7 +24,7 @@ interface Subject {
   readonly title: string
   readonly fixtures: readonly PolicyFixture[]
   /** Kind of its bodies, or null if it does not read bodies. */
-  readonly kind: MadeBody['kind'] | null
+  readonly kind: GeneratedBody['kind'] | null
 }
 
 /** Variant of a request: its body size, and the delay of the origin. */
@@ -122,7 +122,7 @@ function scenarioOf({ name, title, fixtures, kind }: Subject, { kilobytes, delay
 /** The kind of a body stands in the name only where nothing else says it. */
 function requestOf(
   kilobytes: number | null,
-  kind: MadeBody['kind'],
+  kind: GeneratedBody['kind'],
   isBase: boolean,
   headers: PolicyFixture['headers'],
 ) {

@@ -1,4 +1,4 @@
-import type { MadeBody } from '../model/scenario.js'
+import type { GeneratedBody } from '../model/scenario.js'
 import { IDENTITY_STYLESHEET, ordersXsd } from './orders.js'
 import {
   API_KEY,
@@ -20,7 +20,7 @@ import {
 /** How a policy is measured: the use in the document, and what a call needs so that it gets through. */
 export interface PolicyFixture {
   /** Kind of its bodies, measured with POST. Null if it does not read bodies. */
-  readonly body: MadeBody['kind'] | null
+  readonly body: GeneratedBody['kind'] | null
   readonly headers: Readonly<Record<string, string>>
   readonly use: { readonly use: string; readonly with: object }
 }

@@ -1,4 +1,10 @@
-import { type Call, type MadeBody, type OriginBehavior, type Scenario, TIERS } from '../model/scenario.js'
+import {
+  type Call,
+  type GeneratedBody,
+  type OriginBehavior,
+  type Scenario,
+  TIERS,
+} from '../model/scenario.js'
 
 export const KB = 1024
 
@@ -47,7 +53,7 @@ export function get(path = '/', headers: Readonly<Record<string, string>> = {}):
 
 /** Returns a POST request with a JSON body of the given size, or with another body. */
 export function post(
-  body: number | MadeBody,
+  body: number | GeneratedBody,
   path = '/',
   headers: Readonly<Record<string, string>> = {},
 ): Call {
