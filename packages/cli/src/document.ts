@@ -16,13 +16,13 @@ import { catalog } from '@sluice/policies'
 import { EXIT, Failure, messageOf } from './failure.js'
 import { say } from './output/output.js'
 
-/** What a document from stdin is called in messages; its relative paths begin in the working directory. */
+/** Name of a document from stdin in messages. Its relative paths start in the working directory. */
 const STDIN_NAME = '<stdin>'
 const MAX_BYTES = 4 * 1024 * 1024
 
 /**
- * Reads the text of a document, `-` from stdin, and loads what checks it.
- * @throws Failure when it cannot be read.
+ * Reads a document, `-` for stdin, and loads the modules that check it.
+ * @throws Failure if it cannot be read
  */
 export async function readDocument(file: string): Promise<DocumentSource> {
   try {
@@ -49,12 +49,15 @@ async function stdinText(): Promise<string> {
   }
 }
 
-/** Checks a document with the compiler that the gateway has. Its plugins are imported, each on a thread of its own. */
+/** Checks a document with the same compiler as the gateway. Each plugin is imported on its own thread. */
 export async function checkDocument(source: DocumentSource): Promise<LoadResult> {
   return loadDocument(source, { catalog, plugins: await readPlugins(source, catalog), env: process.env })
 }
 
-/** The plugins that a document names. @throws Failure when one of them cannot be used. */
+/**
+ * Returns the plugins of a document.
+ * @throws Failure if one of them cannot be used
+ */
 export async function readPluginsOf(source: DocumentSource): Promise<readonly PluginPlan[]> {
   const plugins = await readPlugins(source, catalog)
   for (const [name, plugin] of plugins) {
@@ -64,7 +67,10 @@ export async function readPluginsOf(source: DocumentSource): Promise<readonly Pl
   return usablePlugins(plugins)
 }
 
-/** Loads a document; its warnings go to stderr. @throws Failure with every mistake. */
+/**
+ * Loads a document and prints its warnings to stderr.
+ * @throws Failure with all errors
+ */
 async function loadSource(source: DocumentSource): Promise<ConfigBundle> {
   const result = await checkDocument(source)
   if (!result.ok) throw new Failure(EXIT.invalid, result.diagnostics.map(formatDiagnostic).join('\n'))
@@ -73,9 +79,9 @@ async function loadSource(source: DocumentSource): Promise<ConfigBundle> {
 }
 
 /**
- * Checks a document that a gateway on another machine will load; warnings go to stderr. Its variables and files are
- * those of that machine: those of this one, which may have the same names, are not looked at.
- * @throws Failure with every mistake that would be one anywhere
+ * Checks a document for a gateway on another machine and prints warnings to stderr. Variables and files of
+ * this machine are not used, even if they have the same names.
+ * @throws Failure with all errors that do not depend on the machine
  */
 export function checkForElsewhere(source: DocumentSource): void {
   const result = loadDocument(source, { catalog, env: {}, readFile: readNothing, readEnd: readNothing })
@@ -86,8 +92,8 @@ export function checkForElsewhere(source: DocumentSource): void {
 }
 
 /**
- * Returns the plan of a document that a gateway on another machine loads, with its references as they are written; null
- * if it cannot be told without the values of that machine.
+ * Returns the plan of a document for a gateway on another machine, with references as written. Null if the
+ * plan depends on values of that machine.
  */
 export async function planForElsewhere(source: DocumentSource): Promise<Plan | null> {
   try {
@@ -104,7 +110,10 @@ function readNothing(): never {
   throw new Error('it is on the machine of the gateway')
 }
 
-/** Loads the document in a file. @throws Failure when it cannot be read, or with every mistake. */
+/**
+ * Loads the document in a file.
+ * @throws Failure if it cannot be read, or with all errors
+ */
 export async function loadFile(file: string): Promise<ConfigBundle> {
   return loadSource(await readDocument(file))
 }

@@ -1,6 +1,6 @@
 import { visibleText } from '@sluice/core/visible-text'
 
-/** What the exit code of `gw` means. */
+/** Exit codes of `gw`. */
 export const EXIT = {
   ok: 0,
   failed: 1,
@@ -13,10 +13,10 @@ export const EXIT = {
   usage: 64,
 } as const
 
-/** One of the exit codes. */
+/** An exit code of `gw`. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** Ends a command with a message on stderr and an exit code. */
+/** Error that ends a command with a message on stderr and an exit code. */
 export class Failure extends Error {
   readonly exit: ExitCode
 
@@ -29,11 +29,14 @@ export class Failure extends Error {
 
 const FILE_REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
-  EACCES: 'it may not be read by this user',
+  EACCES: 'permission denied',
   EISDIR: 'it is a directory',
 }
 
-/** A file that could not be read, `what` such as `the token file`. */
+/**
+ * Returns the failure for a file that cannot be read.
+ * @param what for example `the token file`
+ */
 export function unreadable(what: string, file: string, error: unknown): Failure {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return new Failure(
@@ -42,7 +45,7 @@ export function unreadable(what: string, file: string, error: unknown): Failure 
   )
 }
 
-/** The message of whatever was thrown. */
+/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,4 +1,4 @@
-/** What commands of other packages, which are added to `gw`, are made of. */
+/** Building blocks for commands that other packages add to `gw`. */
 
 export { ENDING_SIGNALS, untilSignal } from './commands/until-signal.js'
 export { EXIT, type ExitCode, Failure, messageOf, unreadable } from './failure.js'

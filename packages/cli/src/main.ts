@@ -3,7 +3,10 @@ import { EXIT, type ExitCode, Failure } from './failure.js'
 import { complain } from './output/output.js'
 import { createProgram } from './program.js'
 
-/** Runs `gw` with the arguments of a process, the first two left out of account, and sets its exit code. */
+/**
+ * Runs `gw` and sets the exit code.
+ * @param argv arguments of the process, including the first two
+ */
 export async function main(argv: readonly string[], program = createProgram()): Promise<void> {
   try {
     await program.parseAsync([...argv])
@@ -13,12 +16,12 @@ export async function main(argv: readonly string[], program = createProgram()): 
 }
 
 function exitOf(error: unknown): ExitCode {
-  // Commander has said what is wrong already; help and version end in an error with the code 0.
+  // Commander has already printed the error. Help and version throw an error with exit code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   if (error instanceof Failure) {
     complain(error.message)
     return error.exit
   }
-  complain(`gw met an error that it does not know: ${error instanceof Error ? error.stack : String(error)}`)
+  complain(`unexpected error in gw: ${error instanceof Error ? error.stack : String(error)}`)
   return EXIT.failed
 }

@@ -31,12 +31,15 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
   ['stauts', /^unknown command 'stauts' \(did you mean status\?\); see gw --help\n$/],
   ['status --wach', /^unknown option '--wach' \(did you mean --watch\?\); see gw status --help\n$/],
   ['logs tial', /^unknown command 'tial' \(did you mean tail\?\); see gw logs --help\n$/],
-  ['validate', /^no document; name it, such as gw validate gateway\.yaml; see gw validate --help\n$/],
+  [
+    'validate',
+    /^no document given; name one, for example gw validate gateway\.yaml; see gw validate --help\n$/,
+  ],
   [
     'explain GET /',
-    /^no document; name it, such as gw explain METHOD URL gateway\.yaml; see gw explain --help\n$/,
+    /^no document given; name one, for example gw explain METHOD URL gateway\.yaml; see gw explain --help\n$/,
   ],
-  ['validate -c a b', /^two documents, 'b' and with -c 'a'; name one; see gw validate --help\n$/],
+  ['validate -c a b', /^two documents given, 'b' and 'a' \(-c\); name only one; see gw validate --help\n$/],
   ['validate a b', /^too many arguments for 'validate'; expected 1 argument but got 2; /],
   ['validate --confg a', /^unknown option '--confg' \(did you mean --config\?\); see gw validate --help\n$/],
   ['deploy --dryrun a', /^unknown option '--dryrun' \(did you mean --dry-run\?\); see gw deploy --help\n$/],
@@ -48,8 +51,8 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
   ['routes shw', /^unknown command 'shw' \(did you mean show\?\); see gw routes --help\n$/],
   ['upstream lst', /^unknown command 'lst' \(did you mean list\?\); see gw upstream --help\n$/],
   ['upstreams nothing', /^unknown command 'nothing'; see gw upstream --help\n$/],
-  ['start -c -', /^a gateway follows its document and cannot take it from stdin; write it to a file\n$/],
-  ['drain', /^drain and end the gateway at http:\S+\? there is no terminal to ask on; add --yes\n$/],
+  ['start -c -', /^a gateway watches its document file and cannot read it from stdin; write it to a file\n$/],
+  ['drain', /^drain and stop the gateway at http:\S+\? there is no terminal for this question; add --yes\n$/],
   ['import openapi a.yaml -o gateway.yaml', /allowed choices are yaml, json; /],
   ['start a --log-format xml', /allowed choices are console, json; /],
   ['validate -c', /^option '-c, --config <file>' argument missing; /],
@@ -60,32 +63,32 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
   ['explain GET -c a', /^missing required argument 'url'; see gw explain --help\n$/],
   ['', /^Usage: gw /],
   ['logs', /^Usage: gw logs /],
-  ['status --server nonsense', /^'nonsense' is not the URL of a gateway; write for example http:/],
+  ['status --server nonsense', /^'nonsense' is not the URL of a gateway; use for example http:/],
   ['status --server ftp://a', /is not the URL of a gateway/],
   ['status --server http://user:secret@a', /is not the URL of a gateway/],
   ['logs search --limit 0', /write a whole number from 1 to 100000; see gw logs search --help\n$/],
   ['logs search --since 1m --until 1h', /^the time range from 1m to 1h is empty; /],
   ['logs search --where t.total>fast', /^'t\.total>fast' compares with 'fast', which is not a number; /],
-  ['logs search --dir a --elasticsearch http://b', /^name --dir or --elasticsearch, not both\n$/],
-  ['logs search --dir a --data-stream b', /^--data-stream is of Elasticsearch, and a has files; /],
-  ['logs tail --elasticsearch http://b --data-stream A*', /^'A\*' is not the name of a data stream; /],
-  ['logs tail --elasticsearch http://me:pass@b', /^(?!.*pass@)--elasticsearch takes the URL of a cluster, /],
-  ['logs tail --elasticsearch http://b --es-username me', /^a user and a password belong together: /],
-  ['logs tail --target siem', /^--target names a target of a document; name that with -c\n$/],
+  ['logs search --dir a --elasticsearch http://b', /^use either --dir or --elasticsearch, not both\n$/],
+  ['logs search --dir a --data-stream b', /^--data-stream needs Elasticsearch, but a contains files; /],
+  ['logs tail --elasticsearch http://b --data-stream A*', /^'A\*' is not a valid data stream name; /],
+  ['logs tail --elasticsearch http://me:pass@b', /^(?!.*pass@)--elasticsearch needs the URL of a cluster /],
+  ['logs tail --elasticsearch http://b --es-username me', /^user name and password must be set together: /],
+  ['logs tail --target siem', /^--target refers to a target in a document; add -c\n$/],
   [
     'logs tail -c a.yaml --target siem --dir b',
-    /^--target names a target of the document, and --dir another place/,
+    /^--target refers to a target in the document and cannot be combined with --dir/,
   ],
   [
     'logs tail -c a.yaml --target siem --elasticsearch http://127.0.0.1:1',
-    /^--target names a target of the document, and --elasticsearch another place/,
+    /^--target refers to a target in the document and cannot be combined with --elasticsearch/,
   ],
-  ['log-setup --target siem', /^--target names a target of a document; name that with -c\n$/],
-  ['log-setup', /^name the cluster with -c or --elasticsearch\n$/],
+  ['log-setup --target siem', /^--target refers to a target in a document; add -c\n$/],
+  ['log-setup', /^specify the cluster with -c or --elasticsearch\n$/],
   ['log-setup kafka', /allowed choices are es, elasticsearch/i],
   [
     'log-setup --elasticsearch http://b --retention 5m',
-    /^'5m' is not a retention; write for example 30d, or/,
+    /^'5m' is not a valid retention; use for example 30d, or/,
   ],
   ['log-setup --elasticsearch http://b --replicas 11', /write a whole number from 0 to 10/],
   ['logs tail --status 9x', /^'9x' is not a status; use for example 404, 5xx or 400-499\n$/],
@@ -109,7 +112,7 @@ test('help and version are results', async () => {
     gw(['--version']),
     gw(['version', '-o', 'json']),
   ])
-  assert.match(help.stdout, /With a running gateway:\n {2}deploy .*\n[\s\S]*Exit codes:/)
+  assert.match(help.stdout, /Running gateway:\n {2}deploy .*\n[\s\S]*Exit codes:/)
   assert.match(command.stdout, /^Usage: gw deploy /)
   assert.equal(flag.stdout, `${version}\n`)
   assert.deepEqual(JSON.parse(json.stdout), { schemaVersion: 1, gw: version, node: process.versions.node })
@@ -172,7 +175,7 @@ test('a result that cannot be written is reported in one line, and the exit code
     closeSync(full)
     assert.deepEqual(
       [status, stderr],
-      [1, 'cannot write the result: there is no space left on the device\n'],
+      [1, 'cannot write the result: no space left on the device\n'],
       args.join(' '),
     )
   }

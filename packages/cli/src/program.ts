@@ -12,18 +12,18 @@ Exit codes:
   0 done or nothing to do · 1 failed · 2 differences or warnings · 3 invalid configuration · 4 not authorised
   5 gateway or cluster unreachable · 6 rolled back · 7 assertion failed · 64 wrong usage
 
-Where the gateway is: --server, GW_SERVER, else http://127.0.0.1:9901. The token: --token-file or GW_TOKEN.`
+Gateway address: --server, GW_SERVER, or http://127.0.0.1:9901. Token: --token-file or GW_TOKEN.`
 
-/** The whole command tree. A command loads what it needs when it runs, so that `gw --help` starts at once. */
+/** Creates the command tree. Commands load their modules when they run, so that `gw --help` is fast. */
 export function createProgram(): Command {
   const program = new Command('gw')
-    .description('Sluice, an API gateway: run it, check its document, deploy to it, look into it.')
+    .description('Run, validate, deploy and inspect the Sluice API gateway.')
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help for a command')
     .helpCommand('help [command]', 'print help for a command')
-    .option('--server <url>', 'the admin API of the gateway, else GW_SERVER; default http://127.0.0.1:9901')
-    .option('--token-file <file>', 'file that holds the token for the admin API, else GW_TOKEN')
-    .option('--quiet', 'leave out messages; results and errors stay')
+    .option('--server <url>', 'URL of the admin API; default GW_SERVER, or http://127.0.0.1:9901')
+    .option('--token-file <file>', 'file with the token for the admin API; default GW_TOKEN')
+    .option('--quiet', 'print only results and errors')
     .on('option:quiet', beQuiet)
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
@@ -41,13 +41,13 @@ export function createProgram(): Command {
   return program
 }
 
-/** Each command points at its own help. */
+/** Makes each command refer to its own help in errors. */
 function reportMistakes(command: Command, path: string): void {
   command.configureOutput({ outputError: (text) => complain(`${mistakeText(text)}; see ${path} --help`) })
   for (const child of command.commands) reportMistakes(child, `${path} ${child.name()}`)
 }
 
-/** Commander's `error: X. Do Y.` and `(Did you mean Z?)` as one sentence like all others. */
+/** Converts commander's `error: X. Do Y.` and `(Did you mean Z?)` to the style of other messages. */
 function mistakeText(text: string): string {
   const [mistake = '', hint = ''] = text.trim().split('\n')
   const sentence = mistake

@@ -41,7 +41,7 @@ test('something that does not speak HTTP is reported', async (t) => {
   const { port } = server.address() as AddressInfo
   const { code, stderr } = await gwInProcess(['status', '--server', `http://127.0.0.1:${port}`])
   assert.equal(code, 5)
-  assert.match(stderr, /\(it does not speak HTTP\)/)
+  assert.match(stderr, /\(it does not use HTTP\)/)
 })
 
 test('an admin API with TLS that is asked without is reported by its URL, and the other way round', async (t) => {
@@ -52,22 +52,19 @@ test('an admin API with TLS that is asked without is reported by its URL, and th
   const address = `127.0.0.1:${(secure.address() as AddressInfo).port}`
   const open = await gwInProcess(['status', '--server', `http://${address}`])
   assert.equal(open.code, 5)
-  assert.match(
-    open.stderr,
-    new RegExp(`it speaks TLS: write https://${address}, and trust its certificate with`),
-  )
+  assert.match(open.stderr, new RegExp(`it uses TLS: use https://${address}, and trust its certificate with`))
   const plain = await origin(t, (_, res) => res.end('{}'))
   const closed = await gwInProcess(['status', '--server', plain.replace('http:', 'https:')])
   assert.equal(closed.code, 5)
-  assert.match(closed.stderr, new RegExp(`\\(it does not speak TLS\\); write ${plain}\\n$`))
+  assert.match(closed.stderr, new RegExp(`\\(it does not use TLS\\); use ${plain}\\n$`))
 })
 
 test('a server that is no gateway is reported, whatever it answers', async (t) => {
   const cases: readonly (readonly [string, RegExp])[] = [
-    ['<html>hello</html>', /answered something that is no JSON object; is it a gateway\?/],
-    ['[]', /no JSON object/],
-    ['{}', /the answer has no usable 'ready'; is this the admin API of a gateway of this version\?/],
-    ['{"ready":true,"version":1}', /the answer has no usable 'version'/],
+    ['<html>hello</html>', /did not return a JSON object; is it a gateway\?/],
+    ['[]', /did not return a JSON object/],
+    ['{}', /the answer has no valid 'ready'; is this the admin API of a gateway of this version\?/],
+    ['{"ready":true,"version":1}', /the answer has no valid 'version'/],
   ]
   for (const [text, message] of cases) {
     const { code, stdout, stderr } = await statusOf(t, (_, res) => res.end(text))
@@ -102,7 +99,10 @@ test('who names a listener in place of the admin API is reported', async (t) => 
   const { code, stderr } = await statusOf(t, (_, res) =>
     res.writeHead(404, { 'x-gw-error': 'GW_ROUTE_NOT_FOUND' }).end('{"detail":"no route matches"}'),
   )
-  assert.match(stderr, /answered 404: no route matches; this is a listener, name the admin API\n$/)
+  assert.match(
+    stderr,
+    /answered 404: no route matches; this is a listener, use the address of the admin API\n$/,
+  )
   assert.equal(code, 1)
 })
 
@@ -128,34 +128,37 @@ test('a token file that others can read is used with a warning, one that is wron
   chmodSync(open, 0o644)
   const broken = fileWith(t, 'two\nlines', 'token')
   const run = (file: string) => gwInProcess(['status', '--server', server, '--token-file', file])
-  assert.match((await run(open)).stderr, /^others may read or change \S+; make it private with chmod 600 /)
+  assert.match(
+    (await run(open)).stderr,
+    /^other users can read or change \S+; make it private with chmod 600 /,
+  )
   const two = await run(broken)
-  assert.match(two.stderr, /holds no token; it must be one line of visible ASCII characters\n$/)
+  assert.match(two.stderr, /contains no valid token; it must be one line of visible ASCII characters\n$/)
   assert.equal(two.code, 64)
   const missing = await run('/nonexistent/token')
   assert.match(missing.stderr, /^cannot read the token file \/nonexistent\/token: there is no such file$/m)
   assert.equal(missing.code, 1)
   const fromEnv = await gwInProcess(['status'], { env: { GW_SERVER: server, GW_TOKEN: 'J\u00fc' } })
-  assert.match(fromEnv.stderr, /^GW_TOKEN holds no token/)
+  assert.match(fromEnv.stderr, /^GW_TOKEN contains no valid token/)
 })
 
 test('a token that leaves the machine unencrypted is reported', async () => {
   const { stderr } = await gwInProcess(['status', '--server', 'http://gateway.invalid:1'], {
     env: { GW_TOKEN: 'x' },
   })
-  assert.match(stderr, /^the token travels to http:\/\/gateway\.invalid:1 unencrypted; use https\n/)
+  assert.match(stderr, /^the token is sent to http:\/\/gateway\.invalid:1 unencrypted; use https\n/)
 })
 
 test('an answer must be there in time and of bearable size', async (t) => {
   const silent = new AdminClient({ server: await origin(t, () => {}) })
   await assert.rejects(
     silent.send({ method: 'GET', path: '/', timeoutMs: 50 }),
-    failure(/\(no answer within 0\.05 s\)/),
+    failure(/\(no response within 0\.05 s\)/),
   )
   const dripping = new AdminClient({ server: await origin(t, (_, res) => res.writeHead(200).write('{')) })
   await assert.rejects(
     dripping.send({ method: 'GET', path: '/', timeoutMs: 50 }),
-    failure(/no answer within/),
+    failure(/no response within/),
   )
   const chunk = Buffer.alloc(1024 * 1024)
   const endless = await origin(t, (_, res) => {

@@ -13,15 +13,15 @@ import { connectionReason } from './connection-reason.js'
 /** A request to the admin API. */
 export interface AdminRequest {
   readonly method: 'GET' | 'PUT' | 'POST'
-  /** With its query. */
+  /** Path with query. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** The answer must be complete by then. */
+  /** Maximum time for the complete response, in milliseconds. */
   readonly timeoutMs?: number
 }
 
-/** An answer of the admin API. */
+/** A response of the admin API. */
 export interface AdminAnswer {
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
@@ -30,39 +30,45 @@ export interface AdminAnswer {
 
 const DEFAULT_SERVER = 'http://127.0.0.1:9901'
 const TIMEOUT_MS = 5000
-/** A plan of 10,000 routes takes about 10 MB. */
+/** Maximum size of a response. A plan of 10,000 routes has about 10 MB. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-/** How a gateway is reached that has no address of its own. */
+/** Access to a gateway that has no address of its own, such as a pod. */
 export interface AdminRoute {
-  /** What it is called in messages. */
+  /** Name for messages. */
   readonly name: string
-  /** Opens a connection to its admin API. */
+  /** Opens a connection to the admin API. */
   readonly connect: () => Promise<Duplex>
 }
 
-/** Talks to the admin API of one gateway. */
+/** Client for the admin API of one gateway. */
 export class AdminClient {
   readonly #base: URL
   readonly #token: string | null
   readonly #route: AdminRoute | null
 
-  /** @throws Failure when the address or the token makes no sense. */
+  /**
+   * Creates a client.
+   * @throws Failure if the address or token is invalid
+   */
   constructor(options: ServerOptions, route: AdminRoute | null = null) {
     this.#route = route
     this.#base = serverUrl(options.server ?? (process.env['GW_SERVER'] || DEFAULT_SERVER))
     this.#token = tokenOf(options.tokenFile)
     const isOpen = this.#base.protocol === 'http:' && !LOOPBACK.test(this.#base.hostname)
-    if (isOpen && this.#token !== null) say(`the token travels to ${this.origin} unencrypted; use https`)
+    if (isOpen && this.#token !== null) say(`the token is sent to ${this.origin} unencrypted; use https`)
   }
 
-  /** What the gateway is called in messages. */
+  /** Name of the gateway for messages. */
   get origin(): string {
     return this.#route?.name ?? this.#base.origin
   }
 
-  /** Gets a JSON object. @throws Failure for every other answer. */
+  /**
+   * Gets a JSON object.
+   * @throws Failure for any other response
+   */
   async get(
     path: string,
   ): Promise<{ readonly part: AnswerPart; readonly headers: http.IncomingHttpHeaders }> {
@@ -71,7 +77,10 @@ export class AdminClient {
     return { part: this.parsed(answer), headers: answer.headers }
   }
 
-  /** Sends a request. @throws Failure when nobody answers, or the caller may not do this. */
+  /**
+   * Sends a request.
+   * @throws Failure if the gateway cannot be reached or denies access
+   */
   async send(request: AdminRequest): Promise<AdminAnswer> {
     const answer = await this.#exchange(request).catch(async (error: unknown) => {
       const reason = connectionReason(error, request.timeoutMs ?? TIMEOUT_MS)
@@ -83,36 +92,39 @@ export class AdminClient {
     return answer
   }
 
-  /** The JSON object of an answer. @throws Failure when it is none. */
+  /**
+   * Parses the JSON object in a response.
+   * @throws Failure if it is not a JSON object
+   */
   parsed(answer: AdminAnswer): AnswerPart {
     try {
       return new AnswerPart(JSON.parse(answer.text), 'the answer')
     } catch {
-      throw new Failure(
-        EXIT.failed,
-        `${this.origin} answered something that is no JSON object; is it a gateway?`,
-      )
+      throw new Failure(EXIT.failed, `${this.origin} did not return a JSON object; is it a gateway?`)
     }
   }
 
-  /** An answer that is no success, as a failure with the exit code that belongs to it. */
+  /** Converts an error response to a failure with its exit code. */
   refused(answer: AdminAnswer): Failure {
     const exit = isUnauthorised(answer) ? EXIT.unauthorised : EXIT.failed
     const detail = visibleText(detailOf(answer))
     const text = `the gateway at ${this.origin} answered ${answer.status}${detail === '' ? '' : `: ${detail}`}`
     const isTraffic = answer.headers['x-gw-error'] === 'GW_ROUTE_NOT_FOUND'
-    return new Failure(exit, isTraffic ? `${text}; this is a listener, name the admin API` : text)
+    return new Failure(
+      exit,
+      isTraffic ? `${text}; this is a listener, use the address of the admin API` : text,
+    )
   }
 
-  /** `write https://…`, when the address speaks the other of HTTP and HTTPS; null when it does not. */
+  /** Returns a hint if the server uses the other one of HTTP and HTTPS, or null. */
   async #otherScheme(error: unknown): Promise<string | null> {
     if (!(error instanceof Error) || !('code' in error)) return null
     if (this.#base.protocol === 'https:') {
-      return error.code === 'EPROTO' ? `write ${this.origin.replace('https:', 'http:')}` : null
+      return error.code === 'EPROTO' ? `use ${this.origin.replace('https:', 'http:')}` : null
     }
     const isCut = error.code === 'ECONNRESET' || String(error.code).startsWith('HPE_')
     if (!isCut || !(await speaksTls(this.#base))) return null
-    return `it speaks TLS: write ${this.origin.replace('http:', 'https:')}, and trust its certificate with NODE_EXTRA_CA_CERTS`
+    return `it uses TLS: use ${this.origin.replace('http:', 'https:')}, and trust its certificate with NODE_EXTRA_CA_CERTS`
   }
 
   async #way(): Promise<http.RequestOptions> {
@@ -141,7 +153,7 @@ export class AdminClient {
   }
 }
 
-/** Whether an address completes a TLS handshake, whatever its certificate: nothing is sent over it. */
+/** True if the server completes a TLS handshake with any certificate. Sends no data. */
 function speaksTls({ hostname, port }: URL): Promise<boolean> {
   const host = hostname.replace(/^\[|\]$/g, '')
   const timeoutMs = TIMEOUT_MS
@@ -167,7 +179,7 @@ async function collect(res: http.IncomingMessage): Promise<string> {
   let bytes = 0
   for await (const chunk of res as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`)
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`the response is larger than ${MAX_ANSWER_BYTES} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -178,15 +190,15 @@ function serverUrl(text: string): URL {
     const url = new URL(text)
     if (/^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url
   }
-  throw new Failure(EXIT.usage, `'${text}' is not the URL of a gateway; write for example ${DEFAULT_SERVER}`)
+  throw new Failure(EXIT.usage, `'${text}' is not the URL of a gateway; use for example ${DEFAULT_SERVER}`)
 }
 
-/** 429: too many wrong tokens came from here. */
+/** True for 401, 403 and 429 (too many wrong tokens). */
 function isUnauthorised({ status }: AdminAnswer): boolean {
   return status === 401 || status === 403 || status === 429
 }
 
-/** What a problem (RFC 9457) says; empty for anything else. */
+/** Returns the detail of a problem (RFC 9457), or an empty string. */
 function detailOf({ text }: AdminAnswer): string {
   try {
     const { detail, title } = JSON.parse(text) as { readonly detail?: unknown; readonly title?: unknown }
@@ -196,15 +208,21 @@ function detailOf({ text }: AdminAnswer): string {
   }
 }
 
-/** The token for the admin API: that of the file, else that of GW_TOKEN, else null. @throws Failure. */
+/**
+ * Returns the token for the admin API from the file or GW_TOKEN, or null.
+ * @throws Failure
+ */
 export function tokenOf(file: string | undefined): string | null {
   if (file !== undefined) return checked(secretInFile(file, 'token file'), `the file ${file}`)
   const token = process.env['GW_TOKEN'] ?? ''
   return token === '' ? null : checked(token, 'GW_TOKEN')
 }
 
-/** The token itself is never repeated. */
+/** Checks the format of a token without showing it. */
 function checked(token: string, where: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token
-  throw new Failure(EXIT.usage, `${where} holds no token; it must be one line of visible ASCII characters`)
+  throw new Failure(
+    EXIT.usage,
+    `${where} contains no valid token; it must be one line of visible ASCII characters`,
+  )
 }

@@ -1,20 +1,23 @@
 import { EXIT, Failure } from '../failure.js'
 
-/** Nothing but the admin API of this version answers as expected. */
+/** Hint for unexpected responses. */
 const DOUBT = 'is this the admin API of a gateway of this version?'
 
 /**
- * An object within an answer, read member by member. Whoever answers may be another version or no gateway at all, so
- * every member is checked when it is read.
+ * An object in a response. Every member is checked when it is read, because the server may have another
+ * version or not be a gateway.
  */
 export class AnswerPart {
-  /** The object as it came. */
+  /** The unchecked object. */
   readonly value: Readonly<Record<string, unknown>>
   readonly #where: string
 
-  /** @throws Failure when the value is no object. */
+  /**
+   * Wraps a value.
+   * @throws Failure if it is not an object
+   */
   constructor(value: unknown, where: string) {
-    if (!isObject(value)) throw new Failure(EXIT.failed, `${where} is no object; ${DOUBT}`)
+    if (!isObject(value)) throw new Failure(EXIT.failed, `${where} is not an object; ${DOUBT}`)
     this.value = value
     this.#where = where
   }
@@ -23,7 +26,7 @@ export class AnswerPart {
     return this.#member(name, (value) => typeof value === 'string') as string
   }
 
-  /** A text; null when the member is null or absent. */
+  /** Returns a string, or null if the member is null or absent. */
   textOrNull(name: string): string | null {
     return this.#isAbsent(name) ? null : this.text(name)
   }
@@ -32,7 +35,7 @@ export class AnswerPart {
     return this.#member(name, (value) => typeof value === 'number') as number
   }
 
-  /** A number; null when the member is null or absent. */
+  /** Returns a number, or null if the member is null or absent. */
   numberOrNull(name: string): number | null {
     return this.#isAbsent(name) ? null : this.number(name)
   }
@@ -51,7 +54,7 @@ export class AnswerPart {
     return new AnswerPart(this.#member(name, isObject), `${name} of ${this.#where}`)
   }
 
-  /** A part; null when the member is null or absent. */
+  /** Returns an object, or null if the member is null or absent. */
   partOrNull(name: string): AnswerPart | null {
     return this.#isAbsent(name) ? null : this.part(name)
   }
@@ -68,7 +71,7 @@ export class AnswerPart {
   #member(name: string, isExpected: (value: unknown) => boolean): unknown {
     const value = Object.hasOwn(this.value, name) ? this.value[name] : undefined
     if (isExpected(value)) return value
-    throw new Failure(EXIT.failed, `${this.#where} has no usable '${name}'; ${DOUBT}`)
+    throw new Failure(EXIT.failed, `${this.#where} has no valid '${name}'; ${DOUBT}`)
   }
 }
 

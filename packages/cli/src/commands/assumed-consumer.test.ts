@@ -52,16 +52,16 @@ test('explain says whom authorize allows, and whether that is a consumer of the 
   ])
     assert.ok(known.stdout.includes(`       ${line}\n`), `${line}\n${known.stdout}`)
   for (const line of [
-    '3. header (gold), left out: its condition does not hold',
-    '4. header (rich), its condition holds',
-    '5. header (late), if its condition holds then',
+    '3. header (gold), skipped: its condition is false',
+    '4. header (rich), its condition is true',
+    '5. header (late), if its condition is true at that time',
   ])
     assert.ok(known.stdout.includes(`    ${line}\n`), `${line}\n${known.stdout}`)
   const [keys, authorize] = JSON.parse(written.stdout).route.policies
   assert.deepEqual([keys.decision, keys.meaning], [null, []])
   assert.deepEqual(authorize.decision, { refusal: null, reason: '' })
   assert.equal(unknown.code, 1)
-  assert.match(unknown.stderr, /no policy of the route has a consumer 'bob'; write what is known of it/)
+  assert.match(unknown.stderr, /no policy of the route knows the consumer 'bob'; describe the consumer/)
 })
 
 test('a consumer is found in keys and users of the document, and an object has to be one of a file of consumers', () => {
@@ -74,7 +74,7 @@ test('a consumer is found in keys and users of the document, and an object has t
   const { auth, groups, name } = assumedConsumer('root', policies)
   assert.deepEqual([auth, groups, name], ['basic-auth', ['admins'], 'root'])
   assert.equal(assumedConsumer('acme', policies).name, 'Acme Ltd')
-  assert.throws(() => assumedConsumer('Acme Ltd', policies), /no policy of the route has/)
+  assert.throws(() => assumedConsumer('Acme Ltd', policies), /no policy of the route knows/)
   for (const text of ['{"id":"a","group":["b"]}', '{"id":"a"', '{"groups":[]}'])
     assert.throws(() => assumedConsumer(text, policies), /--consumer: /)
 })

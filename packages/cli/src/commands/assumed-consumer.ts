@@ -4,7 +4,7 @@ import { readConsumerEntry } from '@sluice/policies'
 import { readConsumers } from '../consumers/edited-file.js'
 import { EXIT, Failure, messageOf } from '../failure.js'
 
-/** What a policy of a document, or a file of consumers, says of a consumer. */
+/** A consumer as defined in a policy or a consumers file. */
 interface KnownConsumer {
   readonly id?: string
   readonly name?: string
@@ -16,18 +16,18 @@ interface KnownConsumer {
 
 interface Settings {
   readonly consumersFile?: string
-  /** Of api-key. */
+  /** Consumers of api-key. */
   readonly keys?: readonly KnownConsumer[]
-  /** Of basic-auth. */
+  /** Consumers of basic-auth. */
   readonly users?: readonly KnownConsumer[]
-  /** Of mtls. */
+  /** Consumers of mtls. */
   readonly consumers?: readonly KnownConsumer[]
 }
 
 /**
- * Who sends a request that is explained.
- * @param text the id of a consumer that one of the policies knows, or an object like a line of a file of consumers.
- * @throws Failure when it is neither.
+ * Returns the consumer for `--consumer`.
+ * @param text id of a consumer that a policy knows, or an object in the format of a consumers file
+ * @throws Failure if it is neither
  */
 export function assumedConsumer(text: string, policies: readonly PolicyUse[]): Consumer {
   if (text.startsWith('{')) return writtenConsumer(text)
@@ -38,8 +38,8 @@ export function assumedConsumer(text: string, policies: readonly PolicyUse[]): C
     const claims = metadata === undefined ? null : new Map(Object.entries(metadata))
     return consumerOf(use, text, { name, groups, roles, scopes, claims })
   }
-  const remedy = `write what is known of it, such as --consumer '{"id":"ann","groups":["partners"]}'`
-  throw new Failure(EXIT.failed, `no policy of the route has a consumer '${text}'; ${remedy}`)
+  const remedy = `describe the consumer, for example --consumer '{"id":"ann","groups":["partners"]}'`
+  throw new Failure(EXIT.failed, `no policy of the route knows the consumer '${text}'; ${remedy}`)
 }
 
 function knownConsumers({ consumersFile, keys, users, consumers }: Settings): readonly KnownConsumer[] {

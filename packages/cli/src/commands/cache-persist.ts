@@ -3,7 +3,7 @@ import { parseDuration } from '@sluice/core'
 import { EXIT, Failure, messageOf } from '../failure.js'
 import { secretInFile } from '../input/secret-file.js'
 
-/** Where a cache server keeps its values, as it is typed. */
+/** Command line options for persistence. */
 export interface PersistOptions {
   readonly persist?: string
   readonly persistUser?: string
@@ -13,7 +13,7 @@ export interface PersistOptions {
   readonly persistCa?: string
 }
 
-/** Null: values end with the server. */
+/** Reads the persistence options; null if there are none. */
 export function readPersist(options: PersistOptions): PersistPlan | null {
   const { persist, persistUser, persistPasswordFile, persistPrefix, persistTimeout, persistCa } = options
   if (persist === undefined) {
@@ -21,14 +21,14 @@ export function readPersist(options: PersistOptions): PersistPlan | null {
       ([, value]) => value,
     )
     if (more === undefined) return null
-    throw new Failure(EXIT.usage, 'the options of Valkey need --persist, its URL')
+    throw new Failure(EXIT.usage, 'the --persist-* options require --persist')
   }
   const url = parseRedisUrl(persist)
-  // What is typed may hold a password: it is not shown.
+  // The URL may contain a password, so it is not shown.
   if (isIssue(url))
     throw new Failure(
       EXIT.usage,
-      `--persist: write redis://HOST:PORT/DATABASE or rediss://; a user and a password have options of their own`,
+      `--persist: use redis://HOST:PORT/DATABASE or rediss://; for credentials use --persist-user and --persist-password-file`,
     )
   return {
     url: persist,
@@ -47,5 +47,5 @@ function readTimeout(text: string): number {
   } catch (error) {
     throw new Failure(EXIT.usage, `--persist-timeout: ${messageOf(error)}`)
   }
-  throw new Failure(EXIT.usage, '--persist-timeout: a duration from 10ms to 10s')
+  throw new Failure(EXIT.usage, '--persist-timeout: use a duration from 10ms to 10s')
 }

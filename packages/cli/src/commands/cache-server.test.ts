@@ -39,15 +39,15 @@ test('what cannot be served is refused before anything is', async () => {
   const run = (...args: string[]) => gwInProcess(['cache-server', ...args])
   const cases: readonly (readonly [RegExp, ...string[]])[] = [
     [/add --token-file/, '--listen', ':0'],
-    [/is not an address/, '--listen', 'nowhere'],
-    [/between 8mb and 64gb/, '--max-bytes', '1mb'],
-    [/--max-object-bytes: 1 to/, '--max-object-bytes', '4mb'],
-    [/a ttl is between/, '--ttl', '0s'],
-    [/is not a name/, '--space', '../a=ttl:1s'],
+    [/is not a listen address/, '--listen', 'nowhere'],
+    [/from 8mb to 64gb/, '--max-bytes', '1mb'],
+    [/--max-object-bytes: use 1 to/, '--max-object-bytes', '4mb'],
+    [/use a ttl from/, '--ttl', '0s'],
+    [/is not a valid name/, '--space', '../a=ttl:1s'],
     [/not 'size'/, '--space', 'a=size:1mb'],
-    [/go together/, '--tls-cert', 'cert.pem'],
-    [/--persist: write redis/, '--persist', 'redis://user:secret@127.0.0.1'],
-    [/need --persist/, '--persist-user', 'cache'],
+    [/must be used together/, '--tls-cert', 'cert.pem'],
+    [/--persist: use redis/, '--persist', 'redis://user:secret@127.0.0.1'],
+    [/require --persist/, '--persist-user', 'cache'],
     [/from 10ms to 10s/, '--persist', 'redis://127.0.0.1', '--persist-timeout', '1ms'],
   ]
   const answers = await Promise.all(cases.map(([, ...args]) => run(...args)))
@@ -72,11 +72,11 @@ test('what a cache server keeps in Valkey is there when it is started again', {
     return { ...server, value: `${/listening on (\S+)/.exec(server.stdout())![1]}/v1/cache/a/b` }
   }
   const first = await start()
-  await until(() => first.stderr().includes('values are kept in Valkey'), first.stderr)
+  await until(() => first.stderr().includes('Valkey persistence is on'), first.stderr)
   assert.equal((await fetch(first.value, { method: 'PUT', body: 'v' })).status, 204)
   first.process.kill('SIGTERM')
   assert.equal(await first.exited, 0)
   const second = await start()
-  await until(() => second.stderr().includes('those that were there are used'), second.stderr)
+  await until(() => second.stderr().includes('existing values are used'), second.stderr)
   assert.equal(await (await fetch(second.value)).text(), 'v')
 })

@@ -31,13 +31,13 @@ interface CacheServerOptions extends PersistOptions {
   readonly tlsKey?: string
 }
 
-/** The smallest memory: what is left of it for one value is 1 MB. */
+/** Minimum memory, with which values of 1 MB fit. */
 const LEAST_BYTES = 8 * 1024 ** 2
-/** 64 shards with offsets of 31 bits. */
+/** Maximum memory: 64 shards with 31-bit offsets. */
 const MOST_BYTES = 64 * 1024 ** 3
 const MAX_SPACES = 64
 
-/** Runs a cache server until it is asked to stop; resolves with the exit code. */
+/** Runs a cache server until it is stopped. Resolves with the exit code. */
 export async function runCacheServer(options: CacheServerOptions): Promise<number> {
   const settings = readSettings(options)
   const { signal } = untilSignal()
@@ -52,9 +52,9 @@ export async function runCacheServer(options: CacheServerOptions): Promise<numbe
 }
 
 function tellOperator(event: string, { problem, values }: Readonly<Record<string, unknown>>): void {
-  if (event === 'persist_lost') complain(`values are not kept in Valkey now: ${visibleText(String(problem))}`)
+  if (event === 'persist_lost') complain(`Valkey persistence is off: ${visibleText(String(problem))}`)
   else if (event === 'persist_ready')
-    complain(`values are kept in Valkey${values === 'found' ? '; those that were there are used' : ''}`)
+    complain(`Valkey persistence is on${values === 'found' ? '; existing values are used' : ''}`)
 }
 
 async function untilEnded(server: CacheServer, signal: AbortSignal): Promise<number> {
@@ -62,8 +62,8 @@ async function untilEnded(server: CacheServer, signal: AbortSignal): Promise<num
   else signal.addEventListener('abort', () => server.stop())
   const fault = await server.ended
   if (fault === null) return EXIT.ok
-  complain(`the cache server ends, because its memory may be half written: ${fault}`)
-  // What is left of its threads would keep the process, and could not be trusted.
+  complain(`the cache server exits because its memory may be inconsistent: ${fault}`)
+  // The remaining threads would keep the process alive, and their state cannot be trusted.
   process.kill(process.pid, 'SIGKILL')
   return EXIT.failed
 }
@@ -75,8 +75,7 @@ function readSettings(options: CacheServerOptions): CacheSettings {
   const maxBytes = readMemory('--max-bytes', options.maxBytes)
   const maxObjectBytes = read('--max-object-bytes', options.maxObjectBytes, parseSize)
   const spaces = (options.space ?? []).map((text) => readSpace(text))
-  if (spaces.length > MAX_SPACES)
-    throw usage(`--space: at most ${MAX_SPACES} spaces have settings of their own`)
+  if (spaces.length > MAX_SPACES) throw usage(`--space: at most ${MAX_SPACES} spaces can have settings`)
   for (const memory of [maxBytes, ...spaces.map((space) => space.maxBytes ?? maxBytes)])
     checkRoom(maxObjectBytes, memory)
   return {
@@ -100,30 +99,33 @@ function readSettings(options: CacheServerOptions): CacheSettings {
 function readToken({ tokenFile }: CacheServerOptions, host: string): string | null {
   if (tokenFile === undefined) {
     if (isLoopback(host)) return null
-    throw usage(`others could read and change the cache on ${host}; add --token-file, or listen on loopback`)
+    throw usage(
+      `the cache on ${host} can be reached from other machines; add --token-file, or listen on loopback`,
+    )
   }
   const token = secretInFile(tokenFile, 'token file')
   if (isCacheToken(token)) return token
-  throw new Failure(EXIT.failed, `the token in ${tokenFile} has to be 16 to 4096 visible ASCII characters`)
+  throw new Failure(EXIT.failed, `the token in ${tokenFile} must be 16 to 4096 visible ASCII characters`)
 }
 
 function readTls({ tlsCert, tlsKey }: CacheServerOptions): CacheSettings['tls'] {
   if (tlsCert === undefined && tlsKey === undefined) return null
-  if (tlsCert === undefined || tlsKey === undefined) throw usage('--tls-cert and --tls-key go together')
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw usage('--tls-cert and --tls-key must be used together')
   return { certFile: tlsCert, keyFile: tlsKey }
 }
 
-/** `sessions=ttl:30m,max:256mb`. */
+/** Parses `sessions=ttl:30m,max:256mb`. */
 function readSpace(text: string): SpaceSettings {
   const [name = '', list = ''] = text.split('=', 2)
   if (!isSpaceName(name))
-    throw usage(`--space: '${name}' is not a name; it has letters, digits, '.', '_' and '-'`)
+    throw usage(`--space: '${name}' is not a valid name; use letters, digits, '.', '_' and '-'`)
   const values = new Map(
     list.split(',').map((pair) => [pair.split(':', 1)[0]!, pair.slice(pair.indexOf(':') + 1)]),
   )
-  const strange = [...values.keys()].find((key) => key !== 'ttl' && key !== 'max')
-  if (strange !== undefined)
-    throw usage(`--space ${name}: write ttl:DURATION, max:SIZE or both, not '${strange}'`)
+  const unknown = [...values.keys()].find((key) => key !== 'ttl' && key !== 'max')
+  if (unknown !== undefined)
+    throw usage(`--space ${name}: use ttl:DURATION, max:SIZE or both, not '${unknown}'`)
   const max = values.get('max')
   return {
     name,
@@ -135,20 +137,20 @@ function readSpace(text: string): SpaceSettings {
 function readTtl(option: string, text: string): number | null {
   if (text === 'none') return null
   const ms = read(option, text, parseDuration)
-  if (ms < 1 || ms > 365 * 86_400_000) throw usage(`${option}: a ttl is between 1ms and 365d, or none`)
+  if (ms < 1 || ms > 365 * 86_400_000) throw usage(`${option}: use a ttl from 1ms to 365d, or none`)
   return ms
 }
 
 function readMemory(option: string, text: string): number {
   const bytes = read(option, text, parseSize)
   if (bytes >= LEAST_BYTES && bytes <= MOST_BYTES) return bytes
-  throw usage(`${option}: '${text}' is not between 8mb and 64gb`)
+  throw usage(`${option}: '${text}' is not from 8mb to 64gb`)
 }
 
 function checkRoom(maxObjectBytes: number, memory: number): void {
   const longest = longestCachedValue(memory)
   if (maxObjectBytes >= 1 && maxObjectBytes <= longest) return
-  throw usage(`--max-object-bytes: 1 to ${longest} bytes, an eighth of the memory that a value may lie in`)
+  throw usage(`--max-object-bytes: use 1 to ${longest} bytes, one eighth of the memory for a value`)
 }
 
 function read<T>(option: string, text: string, parse: (text: string) => T): T {

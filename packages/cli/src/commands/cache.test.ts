@@ -55,13 +55,13 @@ test('responses are shown and forgotten on all workers: by key, prefix, tag, and
   const stats = JSON.parse((await run('cache', 'stats', '-o', 'json')).stdout)
   assert.deepEqual([stats.entries, stats.requests.miss, stats.requests.hit], [6, 6, 58])
 
-  assert.match((await run('cache', 'purge', '--key', `${host}/a/1`)).stdout, /forgotten: 2/)
+  assert.match((await run('cache', 'purge', '--key', `${host}/a/1`)).stdout, /removed: 2/)
   assert.deepEqual([await askedFor('/a/1'), await askedFor('/a/2')], [2, 0])
-  assert.match((await run('cache', 'purge', '--prefix', `http://${host}/a/`)).stdout, /forgotten: 4/)
+  assert.match((await run('cache', 'purge', '--prefix', `http://${host}/a/`)).stdout, /removed: 4/)
   assert.deepEqual([await askedFor('/a/1'), await askedFor('/b/1')], [2, 0])
-  assert.match((await run('cache', 'purge', '--tag', 't-b')).stdout, /forgotten: 2/)
+  assert.match((await run('cache', 'purge', '--tag', 't-b')).stdout, /removed: 2/)
   assert.deepEqual([await askedFor('/a/1'), await askedFor('/b/1')], [0, 2])
-  assert.match((await run('cache', 'purge', '--all', '--yes')).stdout, /forgotten: 4/)
+  assert.match((await run('cache', 'purge', '--all', '--yes')).stdout, /removed: 4/)
   assert.equal(await askedFor('/b/1'), 2)
 
   // A request that changes something at a URI is served by one worker; the other one hears of it.
@@ -73,11 +73,11 @@ test('responses are shown and forgotten on all workers: by key, prefix, tag, and
   assert.equal((await run('cache', 'purge')).code, 64)
   assert.equal((await run('cache', 'purge', '--key', 'a', '--all')).code, 64)
   const nothing = await run('cache', 'purge', '--key', '/b/1')
-  assert.deepEqual([nothing.code, nothing.stdout], [0, 'forgotten: 0\n'])
-  assert.match(nothing.stderr, /^keys begin with the host/)
+  assert.deepEqual([nothing.code, nothing.stdout], [0, 'removed: 0\n'])
+  assert.match(nothing.stderr, /^keys start with the host/)
   const missing = await run('cache', 'get', `${host}/nothing`)
   assert.equal(missing.code, 1)
-  assert.match(missing.stderr, /nothing is stored under '127.0.0.1:\d+\/nothing'; keys begin with the host/)
+  assert.match(missing.stderr, /nothing is stored under '127.0.0.1:\d+\/nothing'; keys start with the host/)
 })
 
 test('with scope: gateway what one worker has got the others take, and what is forgotten is forgotten there', async (t) => {

@@ -13,14 +13,14 @@ interface PurgeOptions extends ServerOptions {
 }
 
 const KEY_HINT =
-  'keys begin with the host as clients name it, and its port: api.example.com/orders?page=2 or 127.0.0.1:8080/orders'
+  'keys start with the host and port that clients use: api.example.com/orders?page=2 or 127.0.0.1:8080/orders'
 
-/** The key of a response that is named by its URL. */
+/** Returns the cache key of a URL. */
 function keyIn(text: string): string {
   return text.replace(/^https?:\/\//, '')
 }
 
-/** Prints what `response-cache` keeps and has counted, of all workers. */
+/** Prints the size and counters of the response cache, summed over all workers. */
 export async function cacheStats(options: OutputOptions & ServerOptions): Promise<number> {
   const { part } = await new AdminClient(options).get('/v1/cache')
   if (!isTable(options.output)) {
@@ -36,7 +36,7 @@ export async function cacheStats(options: OutputOptions & ServerOptions): Promis
   return EXIT.ok
 }
 
-/** Prints what is stored under a key. */
+/** Prints the responses stored under a key. */
 export async function cacheGet(options: OutputOptions & ServerOptions, key: string): Promise<number> {
   const { part } = await new AdminClient(options).get(
     `/v1/cache/stored?key=${encodeURIComponent(keyIn(key))}`,
@@ -56,15 +56,15 @@ export async function cacheGet(options: OutputOptions & ServerOptions, key: stri
   return EXIT.ok
 }
 
-/** Has all workers forget responses; it asks before all of them. */
+/** Removes cached responses in all workers. Asks for confirmation before removing all. */
 export async function cachePurge(options: PurgeOptions): Promise<number> {
   const { tag, all } = options
   const [key, prefix] = [options.key, options.prefix].map((text) => (text === undefined ? text : keyIn(text)))
   const scope = { key, prefix, tag, all }
   if (Object.values(scope).filter((value) => value !== undefined).length !== 1)
-    throw new Failure(EXIT.usage, 'name what to forget: one of --key, --prefix, --tag and --all')
-  if (all === true && options.yes !== true && !(await confirm('forget all stored responses?')))
-    throw new Failure(EXIT.failed, 'nothing was done')
+    throw new Failure(EXIT.usage, 'specify what to remove: one of --key, --prefix, --tag and --all')
+  if (all === true && options.yes !== true && !(await confirm('remove all cached responses?')))
+    throw new Failure(EXIT.failed, 'cancelled')
   const client = new AdminClient(options)
   const answer = await client.send({
     method: 'POST',
@@ -77,8 +77,11 @@ export async function cachePurge(options: PurgeOptions): Promise<number> {
     readonly purged: number
     readonly unanswered: number
   }
-  print(`forgotten: ${purged}`)
+  print(`removed: ${purged}`)
   if (purged === 0 && (key ?? prefix) !== undefined) say(KEY_HINT)
   if (unanswered === 0) return EXIT.ok
-  throw new Failure(EXIT.failed, `${unanswered} workers have not answered yet; they forget when they can`)
+  throw new Failure(
+    EXIT.failed,
+    `${unanswered} workers have not responded yet; they remove the responses later`,
+  )
 }

@@ -13,7 +13,7 @@ import { countText } from '../output/text.js'
 import type { OutputOptions } from '../program/building.js'
 
 const DAY_MS = 86_400_000
-/** Longest life of a key: ten years. */
+/** Maximum lifetime of a key: ten years. */
 const MAX_LIFE_MS = 3650 * DAY_MS
 
 interface FileOptions {
@@ -22,11 +22,11 @@ interface FileOptions {
 
 interface CreateOptions extends FileOptions, OutputOptions {
   readonly id?: string
-  /** Such as `90d`. */
+  /** Lifetime, such as `90d`. */
   readonly expires?: string
 }
 
-/** Makes one more key for a consumer, which is shown this once; keys of it that have expired go. */
+/** Creates a key for a consumer and prints it once. Removes expired keys of the consumer. */
 export function createKey(options: CreateOptions, consumer: string): Promise<number> {
   return addKey(options, consumer, (keys) => keys)
 }
@@ -35,7 +35,7 @@ interface RotateOptions extends CreateOptions {
   readonly overlap: string
 }
 
-/** Makes a key, and lets those that the consumer has expire after a while. */
+/** Creates a key for a consumer, and lets its existing keys expire. */
 export function rotateKey(options: RotateOptions, consumer: string): Promise<number> {
   const end = momentIn(options.overlap)
   return addKey(options, consumer, (keys) =>
@@ -52,15 +52,15 @@ export function revokeKey({ file }: FileOptions, id: string, key: string): numbe
     if (left.length === keys.length)
       throw new Failure(
         EXIT.failed,
-        `the consumer '${id}' has no key '${key}'; gw key list ${id} shows what it has`,
+        `the consumer '${id}' has no key '${key}'; list its keys with gw key list ${id}`,
       )
     return withKeys(consumers, owner, left)
   })
-  say(`revoked the key '${key}' of '${id}'; gateways refuse it as soon as they have read the file`)
+  say(`revoked the key '${key}' of '${id}'; gateways reject it once they have reloaded the file`)
   return EXIT.ok
 }
 
-/** Lists keys with their ends, without digests. */
+/** Lists keys with their expiry times, without digests. */
 export async function listKeys({ file, output }: FileOptions & OutputOptions, id?: string): Promise<number> {
   const all = readConsumers(file)
   const now = Date.now()
@@ -106,21 +106,20 @@ async function addKey(
     if (alive.some((one) => one.id === made.id))
       throw new Failure(
         EXIT.failed,
-        `the consumer '${consumer}' has a key '${made.id}' already; name it by --id`,
+        `the consumer '${consumer}' already has a key '${made.id}'; choose another one with --id`,
       )
     return withKeys(consumers, owner, [...change(alive), made])
   })
   if (!isTable(output)) await printValue({ consumer, id: made.id, key }, output)
   else print(`id  ${made.id}`, `key ${key}`)
-  if (expired.length > 0)
-    say(`removed ${countText(expired.length, 'key')} that had expired: ${expired.join(' ')}`)
+  if (expired.length > 0) say(`removed ${countText(expired.length, 'expired key')}: ${expired.join(' ')}`)
   say(
-    'give the key to its owner; it is not kept anywhere. Gateways that read the file take it within a second',
+    'give the key to its owner; it is not stored anywhere. Gateways that read the file accept it within a second',
   )
   return EXIT.ok
 }
 
-/** Ms since the epoch; infinite when the key does not expire. */
+/** Expiry time of a key in ms since the epoch; infinite if it does not expire. */
 function endOf({ expires }: KeyRecord): number {
   return expires === undefined ? Number.POSITIVE_INFINITY : parseInstant(expires)
 }
@@ -133,7 +132,10 @@ function withKeys(
   return consumers.map((consumer) => (consumer === owner ? { ...consumer, keys } : consumer))
 }
 
-/** @param text a duration of the document, or days such as `90d`. */
+/**
+ * Returns the time after a lifetime.
+ * @param text a duration, or days such as `90d`
+ */
 function momentIn(text: string): string {
   return new Date(Date.now() + lifeMs(text)).toISOString()
 }
@@ -144,5 +146,8 @@ function lifeMs(text: string): number {
     const ms = days === null ? parseDuration(text) : Number(days[1]) * DAY_MS
     if (ms > 0 && ms <= MAX_LIFE_MS) return ms
   } catch {}
-  throw new Failure(EXIT.usage, `'${text}' is not a time such as 24h or 90d, up to ten years`)
+  throw new Failure(
+    EXIT.usage,
+    `'${text}' is not a valid lifetime; use for example 24h or 90d, at most ten years`,
+  )
 }

@@ -9,29 +9,29 @@ interface FileOptions {
   readonly file: string
 }
 
-/** What a consumer is to have from now on; false takes it away (`--no-group`). */
+/** New settings of a consumer; false removes one (`--no-group`). */
 interface TraitOptions extends FileOptions {
   readonly name?: string | false
   readonly group?: readonly string[] | false
   readonly role?: readonly string[] | false
   readonly scope?: readonly string[] | false
-  /** `plan=gold` each. */
+  /** Pairs such as `plan=gold`. */
   readonly metadata?: readonly string[] | false
   readonly password?: boolean
 }
 
 type Traits = Omit<ConsumerRecord, 'id' | 'keys'>
-/** Undefined: it is taken away, because JSON leaves it out. */
+/** Changed settings; undefined removes one, because JSON omits it. */
 type TraitChanges = { [Name in keyof Traits]?: Traits[Name] | undefined }
 
-/** Adds a consumer; its password comes from stdin. */
+/** Adds a consumer. Its password is read from stdin. */
 export async function addConsumer(options: TraitOptions, id: string): Promise<number> {
   const added = { id: id.normalize('NFC'), ...(await traitsOf(options)) } as ConsumerRecord
   changeConsumers(options.file, (consumers) => {
     if (consumers.some((consumer) => consumer.id === added.id))
       throw new Failure(
         EXIT.failed,
-        `${options.file} has a consumer '${id}' already; gw consumer set changes it`,
+        `${options.file} already has a consumer '${id}'; use gw consumer set to change it`,
       )
     return [...consumers, added]
   })
@@ -39,30 +39,30 @@ export async function addConsumer(options: TraitOptions, id: string): Promise<nu
   return EXIT.ok
 }
 
-/** Changes what is named of a consumer, and leaves the rest, such as its keys, as it is. */
+/** Changes the given settings of a consumer. Others, such as its keys, stay. */
 export async function setConsumer(options: TraitOptions, id: string): Promise<number> {
   const { file } = options
-  // Before the password is asked for.
+  // Checked before asking for the password.
   consumerIn(file, readConsumers(file), id)
   const changes = await traitsOf(options)
   if (Object.keys(changes).length === 0)
-    throw new Failure(EXIT.usage, 'name what is to change, such as --group gold or --no-scope')
+    throw new Failure(EXIT.usage, 'specify what to change, for example --group gold or --no-scope')
   changeConsumers(file, (consumers) => {
     const found = consumerIn(file, consumers, id)
     const changed = { ...found, ...changes } as ConsumerRecord
     return consumers.map((consumer) => (consumer === found ? changed : consumer))
   })
-  say(`changed the consumer '${id}'; gateways that read the file take it within a second`)
+  say(`changed the consumer '${id}'; gateways that read the file use it within a second`)
   return EXIT.ok
 }
 
-/** Removes a consumer, with its keys and its password. */
+/** Removes a consumer with its keys and password. */
 export function removeConsumer({ file }: FileOptions, id: string): number {
   changeConsumers(file, (consumers) => {
     const found = consumerIn(file, consumers, id)
     return consumers.filter((consumer) => consumer !== found)
   })
-  say(`removed the consumer '${id}'; gateways refuse it as soon as they have read the file`)
+  say(`removed the consumer '${id}'; gateways reject it once they have reloaded the file`)
   return EXIT.ok
 }
 
@@ -116,7 +116,8 @@ function metadataOf(texts: readonly string[]): Readonly<Record<string, string>> 
   return Object.fromEntries(
     texts.map((text) => {
       const equals = text.indexOf('=')
-      if (equals < 1) throw new Failure(EXIT.usage, `'${text}' is no metadata; write --metadata plan=gold`)
+      if (equals < 1)
+        throw new Failure(EXIT.usage, `'${text}' is not valid metadata; use for example --metadata plan=gold`)
       return [text.slice(0, equals), text.slice(equals + 1)]
     }),
   )

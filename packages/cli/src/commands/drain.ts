@@ -8,21 +8,24 @@ interface DrainOptions extends ServerOptions {
   readonly yes?: boolean
 }
 
-/** Ends a gateway gently. It asks first, because nothing starts the gateway again. */
+/** Shuts a gateway down gracefully. Asks for confirmation, because nothing restarts it. */
 export async function drain(options: DrainOptions): Promise<number> {
   const client = new AdminClient(options)
-  const question = `drain and end the gateway at ${client.origin}?`
-  if (options.yes !== true && !(await confirm(question))) throw new Failure(EXIT.failed, 'nothing was done')
+  const question = `drain and stop the gateway at ${client.origin}?`
+  if (options.yes !== true && !(await confirm(question))) throw new Failure(EXIT.failed, 'cancelled')
   const answer = await client.send({ method: 'POST', path: '/v1/drain' })
   if (answer.status !== 202 && answer.status !== 200) throw client.refused(answer)
-  print('draining: not ready from now on; it ends when its requests have ended')
+  print('draining: the gateway is no longer ready, and exits when its requests have finished')
   return EXIT.ok
 }
 
-/** Asks a person on a terminal; anything but yes is no. @throws Failure without a terminal. */
+/**
+ * Asks for confirmation on a terminal; only yes confirms.
+ * @throws Failure if there is no terminal
+ */
 export async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new Failure(EXIT.usage, `${question} there is no terminal to ask on; add --yes`)
+    throw new Failure(EXIT.usage, `${question} there is no terminal for this question; add --yes`)
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim())

@@ -2,10 +2,13 @@ import type { LogElasticsearchPlan } from '@sluice/config'
 import { EXIT, Failure } from '../failure.js'
 import { secretInFile } from '../input/secret-file.js'
 
-/** The options of commands that talk to Elasticsearch. Secrets are not among them: others can see a command line. */
+/**
+ * Options of commands that use Elasticsearch. They contain no secrets, because other users can see the
+ * command line.
+ */
 export interface ElasticsearchFlags {
   readonly config?: string
-  /** Which of the targets of a document's log; `main` is that of log.sink. */
+  /** Log target in the document; `main` is log.sink. */
   readonly target?: string
   readonly elasticsearch?: readonly string[]
   readonly dataStream?: string
@@ -15,7 +18,7 @@ export interface ElasticsearchFlags {
   readonly esCaFile?: string
 }
 
-/** How a cluster is reached, and its data stream. */
+/** Access to a cluster and its data stream. */
 export interface ElasticsearchAccess {
   readonly nodes: readonly string[]
   readonly dataStream: string
@@ -28,7 +31,11 @@ export interface ElasticsearchAccess {
 const DEFAULT_STREAM = 'logs-gateway-default'
 const STREAM = /^[a-z0-9][a-z0-9._-]{0,254}$/
 
-/** The cluster that the options name. Credentials of a document are for its own nodes only. @throws Failure. */
+/**
+ * Returns access to the cluster in the options. It does not use credentials of a document, which are only for
+ * the document's nodes.
+ * @throws Failure
+ */
 export function namedAccess(flags: ElasticsearchFlags, nodes: readonly string[]): ElasticsearchAccess {
   const dataStream = streamOf(flags) ?? DEFAULT_STREAM
   const caFile = flags.esCaFile ?? null
@@ -42,7 +49,10 @@ export function namedAccess(flags: ElasticsearchFlags, nodes: readonly string[])
   }
 }
 
-/** The cluster of a document; what the options and the environment say goes first. @throws Failure. */
+/**
+ * Returns access to the cluster of a document. Options and environment variables take precedence.
+ * @throws Failure
+ */
 export function documentAccess(flags: ElasticsearchFlags, plan: LogElasticsearchPlan): ElasticsearchAccess {
   return {
     nodes: plan.nodes,
@@ -57,27 +67,27 @@ export function documentAccess(flags: ElasticsearchFlags, plan: LogElasticsearch
 function streamOf({ dataStream }: ElasticsearchFlags): string | undefined {
   if (dataStream === undefined || STREAM.test(dataStream)) return dataStream
   throw usage(
-    `'${dataStream}' is not the name of a data stream; it has lower-case letters, digits, dots, hyphens and underscores`,
+    `'${dataStream}' is not a valid data stream name; use lower-case letters, digits, dots, hyphens and underscores`,
   )
 }
 
-/** An address that is refused is not repeated, because it may hold a password. */
+/** Checks the URL of a node. An invalid one is not shown, because it may contain a password. */
 function checkedNode(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   const isNode = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   if (isNode) return text
   throw usage(
-    '--elasticsearch takes the URL of a cluster, for example https://es.example.com:9200, without credentials; they come from GW_ES_USERNAME and GW_ES_PASSWORD, or GW_ES_API_KEY',
+    '--elasticsearch needs the URL of a cluster without credentials, for example https://es.example.com:9200; set credentials with GW_ES_USERNAME and GW_ES_PASSWORD, or GW_ES_API_KEY',
   )
 }
 
-/** Those of the options, else those of the environment, else null. */
+/** Returns the credentials from the options, else from the environment, else null. */
 function credentials(flags: ElasticsearchFlags): LogElasticsearchPlan['auth'] {
   const { GW_ES_USERNAME = '', GW_ES_PASSWORD = '', GW_ES_API_KEY = '' } = process.env
   const { esUsername, esPasswordFile, esApiKeyFile } = flags
   const isUserNamed = esUsername !== undefined || esPasswordFile !== undefined
   if (esApiKeyFile !== undefined) {
-    if (isUserNamed) throw usage('name a user or an API key, not both')
+    if (isUserNamed) throw usage('use either a user name or an API key, not both')
     return keyOf(secretInFile(esApiKeyFile, 'file of the API key'), `the file ${esApiKeyFile}`)
   }
   if (!isUserNamed && GW_ES_API_KEY !== '') {
@@ -90,14 +100,14 @@ function credentials(flags: ElasticsearchFlags): LogElasticsearchPlan['auth'] {
   if (username === '' && password === '') return null
   if (username !== '' && password !== '') return { username, password }
   throw usage(
-    'a user and a password belong together: --es-username or GW_ES_USERNAME, --es-password-file or GW_ES_PASSWORD',
+    'user name and password must be set together: --es-username or GW_ES_USERNAME, --es-password-file or GW_ES_PASSWORD',
   )
 }
 
-/** The key itself is never repeated. */
+/** Checks the format of an API key without showing it. */
 function keyOf(apiKey: string, where: string): { readonly apiKey: string } {
   if (/^[\x21-\x7e]+$/.test(apiKey)) return { apiKey }
-  throw usage(`${where} holds no API key; it must be one line of visible ASCII characters`)
+  throw usage(`${where} contains no valid API key; it must be one line of visible ASCII characters`)
 }
 
 function usage(message: string): Failure {

@@ -6,7 +6,7 @@ import { isTable, print, printTable, printValue } from '../output/output.js'
 import { durationText } from '../output/text.js'
 import type { DocumentOptions, OutputOptions } from '../program/building.js'
 
-/** Prints what the listeners of a document can do, by their engine, and how each is set. */
+/** Prints the features and settings of the listeners of a document. */
 export async function explainListener(options: DocumentOptions & OutputOptions): Promise<number> {
   const { plan } = await loadFile(options.config)
   const listeners = plan.listeners.map((listener) => ({
@@ -28,7 +28,7 @@ export async function explainListener(options: DocumentOptions & OutputOptions):
   return EXIT.ok
 }
 
-/** By the names of the document, with what is set by default. */
+/** Returns the settings by key, including defaults. */
 function settingsOf({
   address,
   host,

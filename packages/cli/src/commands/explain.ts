@@ -19,7 +19,7 @@ interface ExplainOptions extends DocumentOptions, OutputOptions {
   readonly all?: boolean
 }
 
-/** Prints which route a request takes, why the others do not get it, and what happens to it there. */
+/** Prints which route handles a request, why the others do not, and what happens to it. */
 export async function explain(options: ExplainOptions, method: string, url: string): Promise<number> {
   const explanation = await explanationOf(options, method, url)
   if (options.output === 'table') print(...explanationLines(explanation, options.all === true))
@@ -32,12 +32,12 @@ async function explanationOf(options: ExplainOptions, method: string, url: strin
   if (isIP(options.clientIp) === 0) {
     throw new Failure(
       EXIT.usage,
-      `'${options.clientIp}' is not an address; write for example --client-ip 10.0.0.1`,
+      `'${options.clientIp}' is not an IP address; use for example --client-ip 10.0.0.1`,
     )
   }
   const body = options.data === undefined ? null : bodyOf(options.data)
   const load = await loadFile(options.config)
-  // What a plugin does is tried on a thread first: compiling must come to an end here.
+  // Plugin code is tried on a thread first, because it might never return.
   if (load.plan.plugins.length > 0) await mistakesOf(load)
   try {
     const request = { method, url, headers, body, clientIp: options.clientIp }
@@ -53,7 +53,7 @@ async function explanationOf(options: ExplainOptions, method: string, url: strin
 
 function fieldOf(text: string): readonly [string, string] {
   const colon = text.indexOf(':')
-  if (colon < 1) throw new Failure(EXIT.usage, `'${text}' is not a header field; write -H 'name: value'`)
+  if (colon < 1) throw new Failure(EXIT.usage, `'${text}' is not a header field; use -H 'name: value'`)
   return [text.slice(0, colon).trim().toLowerCase(), text.slice(colon + 1).trim()]
 }
 

@@ -8,10 +8,10 @@ type Action = Route['action']
 type Policy = Route['policies'][number]
 type RejectedRoute = Explanation['losers'][number]
 
-/** Losers that have another host or path; more are only counted. */
+/** Maximum number of routes with another host or path to list; more are counted. */
 const MAX_FAR = 10
 
-/** An explanation for people. */
+/** Formats an explanation as text. */
 export function explanationLines(explanation: Explanation, isComplete: boolean): string[] {
   const { request, route, losers } = explanation
   const query = request.query === '' ? '' : `?${request.query}`
@@ -25,8 +25,8 @@ export function explanationLines(explanation: Explanation, isComplete: boolean):
 }
 
 function verdictLines({ outcome, refusal, route }: Explanation): string[] {
-  if (outcome === 'health') return ['answered by the listener itself, as its health check']
-  if (route !== null) return [`route ${route.id} takes it, with ${route.path}`]
+  if (outcome === 'health') return ['answered by the listener as a health check']
+  if (route !== null) return [`handled by route ${route.id}, path ${route.path}`]
   return [`refused with ${refusal?.status} ${refusal?.code}: ${refusal?.detail}`]
 }
 
@@ -54,15 +54,17 @@ function apiFacts(api: Route['api']): [string, string][] {
 }
 
 const CANARY_TEXTS = {
-  match: 'yes, the request asks for it',
-  key: 'yes, by its key',
+  match: 'yes, by match',
+  key: 'yes, by key',
   none: 'no',
 } as const
 
 function actionFacts(action: Action): [string, string][] {
-  if (action.kind === 'respond') return [['answers', `${action.status}, by itself`]]
+  if (action.kind === 'respond') return [['answers', `${action.status}, without an upstream`]]
   if (action.kind === 'redirect') {
-    return [['redirects', `${action.status} to ${action.location ?? 'a place that depends on a reference'}`]]
+    return [
+      ['redirects', `${action.status} to ${action.location ?? 'a location that depends on a reference'}`],
+    ]
   }
   const targets = action.targets.map(({ url, weight, role, priority, srv }) => {
     const notes = [
@@ -96,7 +98,7 @@ function timeoutsText({ connectMs, headersMs, idleMs, totalMs }: NonNullable<Rou
 function limitsText({ bodyBytes, urlBytes, headerBytes, headers, bodyIdleMs }: Route['limits']): string {
   return [
     `body ${formatSize(bodyBytes)}`,
-    `silence within it ${durationText(bodyIdleMs)}`,
+    `idle time ${durationText(bodyIdleMs)}`,
     `URL ${formatSize(urlBytes)}`,
     `headers ${formatSize(headerBytes)} in ${countText(headers, 'field')}`,
   ].join(', ')
@@ -107,7 +109,7 @@ function policyLines(policies: readonly Policy[]): string[] {
     const { id, use, when, verdict, onError, with: settings } = policy
     const name = id === use ? use : `${use} (${id})`
     const origin = policy.plugin === null ? '' : `, of the plugin ${policy.plugin}`
-    const failure = onError === 'continue' ? ', goes on when it fails' : ''
+    const failure = onError === 'continue' ? ', errors are ignored' : ''
     return [
       `    ${i + 1}. ${name}${verdictText(verdict)}${failure}${origin}`,
       `       costs ${costText(policy)}`,
@@ -122,19 +124,19 @@ function policyLines(policies: readonly Policy[]): string[] {
 function decisionLines({ decision, verdict }: Policy): string[] {
   if (decision === null || verdict === 'false') return []
   const { refusal, reason } = decision
-  if (refusal === null) return ['       this consumer passes']
+  if (refusal === null) return ['       this consumer is allowed']
   return [`       this consumer is refused with ${refusal}${reason === '' ? '' : `: ${reason}`}`]
 }
 
 function costText({ cost, measured, buffers }: Policy): string {
-  const kind = cost === 'cheap' ? 'little' : cost === 'cpu' ? 'computing' : 'a call to another server'
+  const kind = cost === 'cheap' ? 'little' : cost === 'cpu' ? 'CPU time' : 'a call to another server'
   const text = measured === null ? kind : `${kind}: ${measuredText(measured)}`
-  if (buffers === null) return `${text}; it does not compile`
+  if (buffers === null) return `${text}; does not compile`
   const held = buffers.map((side) => `${side} body`).join(' and ')
   return held === '' ? text : `${text}; holds the ${held} in memory`
 }
 
-/** Where and how it was measured: docs/internals/performance.md. */
+/** Formats the measured cost. For the method see docs/internals/performance.md. */
 function measuredText({ addedMicros, requestMicros, request }: NonNullable<Policy['measured']>): string {
   const added = addedMicros < 1 ? 'less than 1' : String(Math.round(addedMicros))
   return `${added} µs where the request itself took ${Math.round(requestMicros)} (${request})`
@@ -142,12 +144,12 @@ function measuredText({ addedMicros, requestMicros, request }: NonNullable<Polic
 
 function verdictText(verdict: Policy['verdict']): string {
   if (verdict === 'always') return ''
-  if (verdict === 'unknown') return ', if its condition holds then'
-  if (verdict === 'fails') return ', and its condition cannot be evaluated'
-  return verdict === 'true' ? ', its condition holds' : ', left out: its condition does not hold'
+  if (verdict === 'unknown') return ', if its condition is true at that time'
+  if (verdict === 'fails') return ', but its condition cannot be evaluated'
+  return verdict === 'true' ? ', its condition is true' : ', skipped: its condition is false'
 }
 
-/** Near misses first; of those that are for another host or path only the first few. */
+/** Formats the other routes: near misses first, and only a few with another host or path. */
 function rejectedRouteLines(losers: readonly RejectedRoute[], isComplete: boolean): string[] {
   if (losers.length === 0) return []
   const isFar = ({ failed }: RejectedRoute): boolean => failed === 'host' || failed === 'path'
@@ -163,6 +165,6 @@ function rejectedRouteLines(losers: readonly RejectedRoute[], isComplete: boolea
     ...tableLines(['OTHER ROUTE', 'PATH', 'WHY NOT'], rows),
     ...(rest === 0
       ? []
-      : [`and ${countText(rest, 'more route')} for other hosts or paths; --all lists them`]),
+      : [`and ${countText(rest, 'more route')} with other hosts or paths; --all lists them`]),
   ]
 }

@@ -7,10 +7,13 @@ interface HealthOptions extends ServerOptions {
   readonly alive?: boolean
 }
 
-/** Runtimes of containers count a check that has not ended after their own time as failed; so does this one. */
+/** Timeout in milliseconds. Container runtimes also have one for health checks. */
 const TIMEOUT_MS = 3000
 
-/** Asks the open health endpoints of the admin API, which take no token. @throws Failure when the answer is not 200. */
+/**
+ * Calls the health endpoints of the admin API, which need no token.
+ * @throws Failure if the response is not 200
+ */
 export async function health({ alive = false, server }: HealthOptions): Promise<number> {
   const client = new AdminClient({ ...(server === undefined ? {} : { server }) })
   const path = alive ? '/healthz' : '/readyz'

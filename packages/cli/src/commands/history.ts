@@ -7,10 +7,10 @@ import type { OutputOptions, ServerOptions } from '../program/building.js'
 import { planned, report } from './deploy.js'
 
 const HEADINGS = ['DEPLOY', 'AGE', 'CONFIG', 'FROM', 'BY', 'NOTE']
-/** Longer than a rollout may take on the slowest worker. */
+/** Timeout in milliseconds, longer than any rollout. */
 const TIMEOUT_MS = 120_000
 
-/** Prints the documents that went into service. */
+/** Prints the deployed documents. */
 export async function history(options: OutputOptions & ServerOptions): Promise<number> {
   const { part } = await new AdminClient(options).get('/v1/deploys')
   if (!isTable(options.output)) {
@@ -35,7 +35,7 @@ interface RollbackOptions extends OutputOptions, ServerOptions {
   readonly note?: string
 }
 
-/** Has a gateway serve an earlier document; what would change is printed before it happens. */
+/** Deploys an earlier document. Prints the changes first. */
 export async function rollback(options: RollbackOptions): Promise<number> {
   const client = new AdminClient(options)
   const trial = await sendRollback(client, options, true)

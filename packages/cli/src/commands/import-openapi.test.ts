@@ -99,16 +99,16 @@ test('what cannot be imported is reported', async (t) => {
     assert.match(result.stderr, reason)
   }
   const relative = API.replace(/servers:[\s\S]*?paths:/, 'servers: [{ url: /base }]\npaths:')
-  await refused(64, /names no server with its address; add '--upstream URL'/, relative)
-  await refused(64, /'ftp:\/\/a' is not an address/, API, '--upstream', 'ftp://a')
-  await refused(64, /has a path; write scheme, host and port only/, API, '--upstream', 'http://a/b')
+  await refused(64, /contains no absolute server URL; add '--upstream URL'/, relative)
+  await refused(64, /'ftp:\/\/a' is not a URL/, API, '--upstream', 'ftp://a')
+  await refused(64, /has a path; use only scheme, host and port/, API, '--upstream', 'http://a/b')
   await refused(3, /is not OpenAPI 3\.0 or 3\.1/, 'swagger: "2.0"')
   await refused(3, /describes no path/, API.replace(/paths:[\s\S]*/, 'paths: {}'))
   await refused(3, /is not YAML/, 'a: [')
   const based = await run(relative, '--upstream', 'http://127.0.0.1:9000')
   assert.equal(parse(based.stdout).policies[0].with.basePath, '/base')
   writeFileSync(join(dir, 'mine.yaml'), 'mine')
-  await refused(1, /cannot write mine\.yaml: it exists already/, API, '--out', 'mine.yaml')
+  await refused(1, /cannot write mine\.yaml: it already exists/, API, '--out', 'mine.yaml')
   assert.equal(readFileSync(join(dir, 'mine.yaml'), 'utf8'), 'mine')
   const missing = await gwInProcess(['import', 'openapi', 'none.yaml'], { cwd: dir })
   assert.equal(missing.code, 3)
@@ -135,5 +135,8 @@ routes:
   writeFileSync(file, document(', onUnsupported: skip'))
   const { code, stderr } = await gwInProcess(['validate', '-c', file])
   assert.equal(code, 0, stderr)
-  assert.match(stderr, /warning: .*that are skipped \(1\): #\/paths\/~1\/get\/parameters\/0\/schema\/pattern/)
+  assert.match(
+    stderr,
+    /warning: .*skipped patterns in the description \(1\): #\/paths\/~1\/get\/parameters\/0\/schema\/pattern/,
+  )
 })

@@ -12,23 +12,22 @@ interface ImportOptions extends OutputOptions {
   readonly upstream?: string
 }
 
-/** Where an API is. */
+/** Location of an API. */
 interface Server {
-  /** Scheme, host and port. */
+  /** Scheme, host and port of the server. */
   readonly origin: string
-  /** What stands before the paths of the description; empty: nothing. */
+  /** Prefix of the described paths; may be empty. */
   readonly basePath: string
 }
 
-/** Writes a document that routes an API by its OpenAPI description and checks every request against it. */
+/** Writes a document that routes an API according to its OpenAPI description, and validates every request. */
 export async function importOpenapi({ out, output, upstream }: ImportOptions, file: string): Promise<number> {
   const api = await readApiOutline(file).catch((error: unknown) => {
     throw new Failure(EXIT.invalid, messageOf(error))
   })
   const server = serverOf(api, upstream)
   const routes = importedRoutes(api.paths, server.basePath)
-  if (routes.length === 0)
-    throw new Failure(EXIT.invalid, `${file} describes no path; there is nothing to route`)
+  if (routes.length === 0) throw new Failure(EXIT.invalid, `${file} describes no paths`)
   const text = documentText(api, { server, routes, file, output })
   if (out === undefined) printText(text)
   else {
@@ -38,20 +37,23 @@ export async function importOpenapi({ out, output, upstream }: ImportOptions, fi
   return EXIT.ok
 }
 
-/** @throws Failure when neither the option nor the description names an origin. */
+/**
+ * Returns the server of an API.
+ * @throws Failure if neither the option nor the description contains an origin
+ */
 function serverOf({ servers }: ApiOutline, upstream: string | undefined): Server {
   const [server = '/'] = servers
   const absolute = servers.find((one) => /^https?:\/\//i.test(one))
   const target = upstream ?? absolute
   if (target === undefined) {
-    throw new Failure(EXIT.usage, "the description names no server with its address; add '--upstream URL'")
+    throw new Failure(EXIT.usage, "the description contains no absolute server URL; add '--upstream URL'")
   }
   const url = URL.canParse(target) ? new URL(target) : null
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new Failure(EXIT.usage, `'${target}' is not an address; write for example http://127.0.0.1:9000`)
+    throw new Failure(EXIT.usage, `'${target}' is not a URL; use for example http://127.0.0.1:9000`)
   }
   if (upstream !== undefined && `${url.pathname}${url.search}` !== '/') {
-    throw new Failure(EXIT.usage, `'${upstream}' has a path; write scheme, host and port only`)
+    throw new Failure(EXIT.usage, `'${upstream}' has a path; use only scheme, host and port`)
   }
   const base = upstream === undefined ? url : new URL(server, url)
   return { origin: url.origin, basePath: base.pathname.replace(/\/+$/, '') }
@@ -90,13 +92,13 @@ function documentText(api: ApiOutline, { server, routes, file, output }: Documen
   return `# ${title}, imported from its OpenAPI description.\n${stringify(document)}`
 }
 
-/** A file that is there already may hold somebody's work. */
+/** Writes a file, but never overwrites one. */
 function write(output: string, text: string): void {
   try {
     writeFileSync(output, text, { flag: 'wx' })
   } catch (error) {
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST'
-    const reason = isThere ? 'it exists already; choose another name or remove it' : messageOf(error)
+    const reason = isThere ? 'it already exists; choose another name or remove it' : messageOf(error)
     throw new Failure(EXIT.failed, `cannot write ${output}: ${reason}`)
   }
 }

@@ -7,12 +7,15 @@ export interface ImportedRoute {
   readonly methods: readonly string[]
 }
 
-/** Methods that the gateway never serves. */
+/** Methods that the gateway does not support. */
 const UNSERVED: ReadonlySet<string> = new Set(['TRACE'])
-/** Longest id that is made of a path; a number may follow. */
+/** Maximum length of an id derived from a path, without a numeric suffix. */
 const MAX_ID = 100
 
-/** Routes for the paths of an API; those that the gateway cannot distinguish become one, and the policy distinguishes them. */
+/**
+ * Returns the routes for the paths of an API. Paths that the router cannot distinguish are merged; the policy
+ * distinguishes them.
+ */
 export function importedRoutes(paths: ApiOutline['paths'], basePath: string): ImportedRoute[] {
   const methodsByPath = new Map<string, Set<string>>()
   for (const { path, methods } of paths) {
@@ -27,7 +30,7 @@ export function importedRoutes(paths: ApiOutline['paths'], basePath: string): Im
   return [...methodsByPath].map(([path, methods]) => ({ id: idOf(path, ids), path, methods: [...methods] }))
 }
 
-/** A route's pattern: a segment is a text or one parameter, whose name is a word and stands once. */
+/** Returns the path pattern of a route. Each segment is literal or one parameter with a unique name. */
 function patternOf(path: string): string {
   const names = new Set<string>()
   return path
@@ -40,7 +43,7 @@ function patternOf(path: string): string {
     .join('/')
 }
 
-/** What a path of a route may not hold as it is. */
+/** Percent-encodes characters that are not allowed in the path of a route. */
 function encodeSegment(segment: string): string {
   return encodeURI(segment)
     .replaceAll('?', '%3F')
@@ -48,7 +51,7 @@ function encodeSegment(segment: string): string {
     .replaceAll(/%25([0-9A-Fa-f]{2})/g, '%$1')
 }
 
-/** The same for paths that take the same requests. */
+/** Returns a key that is equal for paths that match the same requests. */
 function shapeOf(pattern: string): string {
   return pattern.replaceAll(/\{[^{}]*\}/g, '{}')
 }

@@ -13,10 +13,10 @@ type ResetOptions = CountOptions & { readonly yes?: boolean }
 
 /** The commands of `gw limits`. */
 export const limits = { get: getter('/v1/limits'), reset: resetter('/v1/limits/reset') }
-/** The commands of `gw quota` that are like those of `gw limits`. */
+/** The commands of `gw quota` that are shared with `gw limits`. */
 export const quota = { get: getter('/v1/quotas'), reset: resetter('/v1/quotas/reset') }
 
-/** Sets what is used of a quota. */
+/** Sets the used amount of a quota. */
 export async function setQuota(
   options: CountOptions,
   policy: string,
@@ -24,7 +24,7 @@ export async function setQuota(
   used: string,
 ): Promise<number> {
   if (!/^\d{1,13}$/.test(used))
-    throw new Failure(EXIT.usage, `'${used}' is not how much is used; write a whole number`)
+    throw new Failure(EXIT.usage, `'${used}' is not a valid amount; use a whole number`)
   return showCounts(await change(options, '/v1/quotas/set', { policy, key, used: Number(used) }), options)
 }
 
@@ -35,14 +35,14 @@ export const bans = {
     const { part } = await new AdminClient(options).get(`/v1/bans${query}`)
     if (!isTable(options.output)) await printValue(part.value, options.output)
     else printTable(['POLICY', 'CALLER', 'UNTIL'], part.parts('bans').map(banRow))
-    if (part.value['isComplete'] === false) say('there are more; name the policy')
+    if (part.value['isComplete'] === false) say('the list is incomplete; specify the policy')
     return EXIT.ok
   },
   async lift(options: ResetOptions, policy: string, key?: string): Promise<number> {
     await confirmAll(options, key, `end all bans of '${policy}'?`)
     const answer = await change(options, '/v1/bans/lift', { policy, key })
     if (!isTable(options.output)) await printValue(answer.value, options.output)
-    else print(`bans that end: ${answer.number('lifted')}; workers follow within a second`)
+    else print(`lifted bans: ${answer.number('lifted')}; workers follow within a second`)
     return EXIT.ok
   },
 }
@@ -51,10 +51,13 @@ function banRow(ban: AnswerPart): Cell[] {
   return [ban.text('policy'), ban.text('key'), ban.text('until')]
 }
 
-/** @throws Failure when nobody agrees. @param key one key alone needs no question. */
+/**
+ * Asks for confirmation if all keys are affected.
+ * @throws Failure if it is denied
+ */
 async function confirmAll(options: ResetOptions, key: string | undefined, question: string): Promise<void> {
   if (key === undefined && options.yes !== true && !(await confirm(question)))
-    throw new Failure(EXIT.failed, 'nothing was done')
+    throw new Failure(EXIT.failed, 'cancelled')
 }
 
 function getter(path: string) {
@@ -69,10 +72,10 @@ function getter(path: string) {
 
 function resetter(path: string) {
   return async (options: ResetOptions, policy: string, key?: string): Promise<number> => {
-    await confirmAll(options, key, `let all counts of '${policy}' begin anew?`)
+    await confirmAll(options, key, `reset all counters of '${policy}'?`)
     const answer = await change(options, path, { policy, key })
     if (!isTable(options.output)) await printValue(answer.value, options.output)
-    else print(`counts that begin anew: ${answer.number('reset')}; workers follow within a second`)
+    else print(`reset counters: ${answer.number('reset')}; workers follow within a second`)
     return EXIT.ok
   }
 }
@@ -88,7 +91,7 @@ async function change(options: ServerOptions, path: string, body: object): Promi
 async function showCounts(part: AnswerPart, { output }: OutputOptions): Promise<number> {
   if (isTable(output)) printTable(HEADINGS, part.parts('counts').map(rowOf))
   else await printValue(part.value, output)
-  if (part.value['isComplete'] === false) say('there are more; name the policy and the key')
+  if (part.value['isComplete'] === false) say('the list is incomplete; specify the policy')
   return EXIT.ok
 }
 

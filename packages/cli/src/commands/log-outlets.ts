@@ -3,16 +3,16 @@ import { loadFile } from '../document.js'
 import { EXIT, Failure } from '../failure.js'
 import type { ElasticsearchFlags } from './elasticsearch-access.js'
 
-/** An output where records of a document's log go. */
+/** A log output of a document. */
 export interface NamedOutlet {
-  /** As --target takes it. */
+  /** Id for --target. */
   readonly id: string
   readonly outlet: LogOutletPlan<LogPlan['sink']>
 }
 
 /**
- * The outputs of a document's log, that of log.sink first; with a name, the one that is called so.
- * @throws Failure when the document cannot be used, or has no output of this name.
+ * Returns the log outputs of a document, starting with log.sink, or only the named one.
+ * @throws Failure if the document is invalid or has no such output
  */
 export async function outletsOf(config: string, target: string | undefined): Promise<readonly NamedOutlet[]> {
   const { log } = resolvePlan(await loadFile(config))
@@ -21,18 +21,22 @@ export async function outletsOf(config: string, target: string | undefined): Pro
   const named = all.filter(({ id }) => id === target)
   if (named.length > 0) return named
   const known = all.map(({ id }) => id).join(', ')
-  throw new Failure(EXIT.usage, `the log of ${config} has no target '${target}'; it has ${known}`)
-}
-
-/** @throws Failure when a target is named, and no document that has it. */
-export function requireDocument({ config, target }: Pick<ElasticsearchFlags, 'config' | 'target'>): void {
-  if (target === undefined || config !== undefined) return
-  throw new Failure(EXIT.usage, '--target names a target of a document; name that with -c')
+  throw new Failure(EXIT.usage, `${config} has no log target '${target}'; available: ${known}`)
 }
 
 /**
- * What a document's log says of Elasticsearch, or null: of the one output that sends records there, else of the first
- * that could. @throws Failure when there are several and none is named.
+ * Checks that --target is used with a document.
+ * @throws Failure
+ */
+export function requireDocument({ config, target }: Pick<ElasticsearchFlags, 'config' | 'target'>): void {
+  if (target === undefined || config !== undefined) return
+  throw new Failure(EXIT.usage, '--target refers to a target in a document; add -c')
+}
+
+/**
+ * Returns the Elasticsearch settings of a document's log: those of the only output that uses them, else the
+ * first ones; null if there are none.
+ * @throws Failure if several outputs use Elasticsearch and none is named
  */
 export async function elasticsearchOf(
   config: string,
@@ -44,7 +48,7 @@ export async function elasticsearchOf(
     const names = used.map(({ id }) => id).join(', ')
     throw new Failure(
       EXIT.usage,
-      `the log of ${config} has several targets in Elasticsearch: ${names}; name one with --target`,
+      `${config} has several Elasticsearch targets: ${names}; choose one with --target`,
     )
   }
   return (used[0] ?? able[0])?.outlet.elasticsearch ?? null

@@ -25,17 +25,17 @@ const MOST_DAYS = 36_500
 const DONE: Readonly<Record<SetupStep['action'], string>> = {
   create: 'created',
   change: 'changed',
-  keep: 'as it should be',
-  conflict: 'in the way',
+  keep: 'up to date',
+  conflict: 'conflict',
 }
 const PLANNED: Readonly<Record<SetupStep['action'], string>> = {
   create: 'would be created',
   change: 'would be changed',
-  keep: 'as it should be',
-  conflict: 'in the way',
+  keep: 'up to date',
+  conflict: 'conflict',
 }
 
-/** Creates or renews what the traffic log needs in Elasticsearch, or says what it would do. */
+/** Creates or updates the Elasticsearch objects for the traffic log, or shows what it would do. */
 export async function logSetup(options: LogSetupOptions): Promise<number> {
   const setup = await setupOf(options)
   const isDryRun = options.dryRun === true
@@ -68,13 +68,13 @@ async function setupOf(options: LogSetupOptions): Promise<ClusterSetup> {
     return { ...namedAccess(flags, elasticsearch), ...wanted }
   }
   if (plan !== null) return { ...documentAccess(options, plan), ...wanted }
-  if (config === undefined) throw new Failure(EXIT.usage, 'name the cluster with -c or --elasticsearch')
+  if (config === undefined) throw new Failure(EXIT.usage, 'specify the cluster with -c or --elasticsearch')
   const what =
-    target === undefined ? 'no log in Elasticsearch' : `nothing of Elasticsearch for the target '${target}'`
-  throw new Failure(EXIT.failed, `${config} has ${what}; name the cluster with --elasticsearch`)
+    target === undefined ? 'no Elasticsearch log' : `no Elasticsearch settings for the target '${target}'`
+  throw new Failure(EXIT.failed, `${config} has ${what}; specify the cluster with --elasticsearch`)
 }
 
-/** Null: records are kept for ever. */
+/** Parses the retention in days; null keeps records forever. */
 function daysOf(text: string): number | null {
   if (text === 'none') return null
   try {
@@ -85,7 +85,7 @@ function daysOf(text: string): number | null {
   }
   throw new Failure(
     EXIT.usage,
-    `'${text}' is not a retention; write for example 30d, or none to keep everything`,
+    `'${text}' is not a valid retention; use for example 30d, or none to keep everything`,
   )
 }
 
@@ -103,7 +103,7 @@ function report(steps: readonly (SetupStep | SetupOutcome)[], isDryRun: boolean)
     }
   }
   if (steps.some((step) => 'outcome' in step && step.outcome === 'unavailable')) {
-    say('this Elasticsearch cannot change the lifecycle of a data stream; delete old records by other means')
+    say('this Elasticsearch does not support lifecycles of data streams; delete old records by other means')
   }
 }
 

@@ -9,7 +9,7 @@ import {
 } from './elasticsearch-access.js'
 import { type NamedOutlet, outletsOf, requireDocument } from './log-outlets.js'
 
-/** Where to read the traffic log. */
+/** Options for the source of the traffic log. */
 export interface SourceFlags extends ElasticsearchFlags {
   readonly dir?: string
 }
@@ -22,15 +22,18 @@ const EXIT_OF: Readonly<Record<SourceFault, ExitCode>> = {
   failed: EXIT.failed,
 }
 
-/** The traffic log that the options name, else that of the document, else the files in the usual location. @throws Failure. */
+/**
+ * Opens the traffic log in the options, else of the document, else in the default folder.
+ * @throws Failure
+ */
 export async function openSource(flags: SourceFlags): Promise<RecordSource> {
   const { config, dir, elasticsearch, target } = flags
   requireDocument(flags)
   if (elasticsearch !== undefined && dir !== undefined)
-    throw new Failure(EXIT.usage, 'name --dir or --elasticsearch, not both')
+    throw new Failure(EXIT.usage, 'use either --dir or --elasticsearch, not both')
   if (target !== undefined && (elasticsearch ?? dir) !== undefined) {
     const other = dir === undefined ? '--elasticsearch' : '--dir'
-    const why = `--target names a target of the document, and ${other} another place; leave one out`
+    const why = `--target refers to a target in the document and cannot be combined with ${other}`
     throw new Failure(EXIT.usage, why)
   }
   if (elasticsearch !== undefined) {
@@ -40,12 +43,12 @@ export async function openSource(flags: SourceFlags): Promise<RecordSource> {
   return config === undefined ? openFiles(flags, DEFAULT_DIR) : openOfDocument(flags, config)
 }
 
-/** What was thrown while a source was read, with the exit code that belongs to it. */
+/** Converts an error of a source to a failure with its exit code. */
 export function sourceFailure(error: unknown): Failure {
   return new Failure(error instanceof SourceError ? EXIT_OF[error.fault] : EXIT.failed, messageOf(error))
 }
 
-/** The first location that can be read from here. */
+/** Opens the first log output that can be read. */
 async function openOfDocument(flags: SourceFlags, config: string): Promise<RecordSource> {
   const outlets = await outletsOf(config, flags.target)
   for (const { outlet } of outlets) {
@@ -58,22 +61,19 @@ async function openOfDocument(flags: SourceFlags, config: string): Promise<Recor
     ({ id, outlet }) => id !== 'main' || outlet.sink !== 'none' || outlets.length === 1,
   )
   const sinks = there.map(({ id, outlet }) => `${id === 'main' ? 'log' : id}.sink: ${outlet.sink}`).join(', ')
-  throw new Failure(
-    EXIT.failed,
-    `${config} has ${sinks}, ${absence(there)}; name one with --dir or --elasticsearch`,
-  )
+  throw new Failure(EXIT.failed, `${config} has ${sinks}, ${absence(there)}; use --dir or --elasticsearch`)
 }
 
 function absence(outlets: readonly NamedOutlet[]): string {
   const isSilent = outlets.every(({ outlet }) => outlet.sink === 'none')
-  return isSilent ? 'so there is no traffic log' : 'and what went there cannot be read from here'
+  return isSilent ? 'so there is no traffic log' : 'which gw cannot read'
 }
 
 function openFiles(flags: SourceFlags, dir: string): RecordSource {
   if (flags.dataStream === undefined) return new FileSource(dir)
   throw new Failure(
     EXIT.usage,
-    `--data-stream is of Elasticsearch, and ${dir} has files; name the cluster with --elasticsearch`,
+    `--data-stream needs Elasticsearch, but ${dir} contains files; add --elasticsearch`,
   )
 }
 

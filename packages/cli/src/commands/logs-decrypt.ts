@@ -9,16 +9,19 @@ interface DecryptOptions {
   readonly keyFile?: readonly string[]
 }
 
-/** Prints records with what privacy rules have encrypted in them; what no key opens stays as it is, and is an error. */
+/**
+ * Prints records with encrypted values decrypted. Values without a matching key stay encrypted and cause an
+ * error.
+ */
 export async function decrypt({ keyFile }: DecryptOptions, file?: string): Promise<number> {
   const decryptor = new RecordDecryptor(secretsOf(keyFile ?? []))
   const damaged = await printRecords(decryptor, inputOf(file), file)
-  if (damaged > 0) say(`${countText(damaged, 'damaged line')} left out`)
+  if (damaged > 0) say(`skipped ${countText(damaged, 'damaged line')}`)
   const { unopenedKeys } = decryptor
   if (unopenedKeys.length === 0) return EXIT.ok
   throw new Failure(
     EXIT.failed,
-    `some values stay encrypted: none of the keys is the one with the id ${unopenedKeys.join(', ')}`,
+    `some values are still encrypted: no key has the id ${unopenedKeys.join(', ')}`,
   )
 }
 
@@ -31,9 +34,9 @@ async function printRecords(
   let damaged = 0
   const take = (lines: readonly string[]): void => {
     const records = lines.filter((line) => line !== '').map((line) => decryptor.line(line))
-    const sound = records.filter((line) => line !== null)
-    damaged += records.length - sound.length
-    for (const line of sound) printText(`${line}\n`)
+    const intact = records.filter((line) => line !== null)
+    damaged += records.length - intact.length
+    for (const line of intact) printText(`${line}\n`)
   }
   try {
     for await (const chunk of input as AsyncIterable<Buffer>) take(splitter.push(chunk))
@@ -49,21 +52,20 @@ function inputOf(file: string | undefined): Readable {
   return file === undefined || file === '-' ? process.stdin : createReadStream(file)
 }
 
-/** Keys are never taken from the command line, which other users of the machine and the history of the shell can see. */
+/**
+ * Reads the keys. They are not command line options, because other users and the shell history can see those.
+ */
 function secretsOf(files: readonly string[]): readonly string[] {
   if (files.length > 0) return files.map(secretIn)
   const secret = process.env['GW_LOG_KEY'] ?? ''
   if (secret !== '') return [secret]
-  throw new Failure(
-    EXIT.usage,
-    'there is no key to decrypt with; name its file with --key-file, or set GW_LOG_KEY',
-  )
+  throw new Failure(EXIT.usage, 'no key given; use --key-file or GW_LOG_KEY')
 }
 
 function secretIn(file: string): string {
   let secret: string
   try {
-    // As references to files are read: the newline at the end belongs to the file, not to the secret.
+    // Removes the trailing newline, as references to files do.
     secret = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
     throw unreadable('the key file', file, error)

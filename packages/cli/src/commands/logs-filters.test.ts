@@ -68,10 +68,7 @@ log: { sink: file, file: { dir: ${dir} } }
       ['--code', 'GW_UPSTREAM_TIMEOU'],
       "'GW_UPSTREAM_TIMEOU' is not an error code; did you mean 'GW_UPSTREAM_TIMEOUT'?\n",
     ],
-    [
-      ['--result', 'failed'],
-      "'failed' is not a result; write one of success, blocked, error, aborted, shed\n",
-    ],
+    [['--result', 'failed'], "'failed' is not a result; use one of success, blocked, error, aborted, shed\n"],
   ] as const) {
     const { code, stdout, stderr } = await search(...flags)
     assert.deepEqual([code, stdout, stderr.endsWith(message)], [64, '', true], stderr)

@@ -16,30 +16,30 @@ import { outletsOf, requireDocument } from './log-outlets.js'
 import { untilSignal } from './until-signal.js'
 
 interface ReplayFlags extends ElasticsearchFlags, OutputOptions {
-  /** The spool of the target. */
+  /** Spool folder of the target. */
   readonly dir?: string
   readonly dryRun?: boolean
 }
 
-/** Where dead letters lie, and where they are to go. */
+/** Dead letters of a target, and where to deliver them. */
 interface DeadLetterSpool {
   readonly id: string
   readonly dir: string
   readonly output: LogOutputOptions
 }
 
-/** Delivers the records again that targets of the log had refused. */
+/** Retries the delivery of records that log targets rejected. */
 export async function replayDead(options: ReplayFlags): Promise<number> {
   requireDocument(options)
   const spools = await spoolsOf(options)
   return options.dryRun === true ? printCounts(spools, options) : replayAll(spools, options)
 }
 
-/** Each target of the document that ships records, or the cluster that is named. */
+/** Returns the spool of each remote target of the document, or that of the given cluster. */
 async function spoolsOf(options: ReplayFlags): Promise<readonly DeadLetterSpool[]> {
   const { config, dir, elasticsearch, target } = options
   if (elasticsearch !== undefined) {
-    if (dir === undefined) throw new Failure(EXIT.usage, 'name the spool of the dead letters with --dir')
+    if (dir === undefined) throw new Failure(EXIT.usage, 'specify the spool folder with --dir')
     const access = namedAccess(options, elasticsearch)
     const fixed = { retentionDays: null, replicas: 1, manage: false } as const
     return [{ id: 'elasticsearch', dir, output: { kind: 'elasticsearch', ...access, ...fixed } }]
@@ -47,7 +47,7 @@ async function spoolsOf(options: ReplayFlags): Promise<readonly DeadLetterSpool[
   if (config === undefined)
     throw new Failure(
       EXIT.usage,
-      'name the log with -c, or the spool with --dir and the cluster with --elasticsearch',
+      'specify the document with -c, or the spool with --dir and the cluster with --elasticsearch',
     )
   const spools: DeadLetterSpool[] = []
   for (const { id, outlet } of await outletsOf(config, target)) {
@@ -55,13 +55,10 @@ async function spoolsOf(options: ReplayFlags): Promise<readonly DeadLetterSpool[
     if (shipping !== null) spools.push({ id, dir: dir ?? shipping.spool.dir, output: shipping.output })
   }
   if (spools.length === 0)
-    throw new Failure(EXIT.failed, `the log of ${config} has no target that could refuse a record`)
+    throw new Failure(EXIT.failed, `${config} has no log target that can reject records`)
   if (dir !== undefined && spools.length > 1) {
     const names = spools.map(({ id }) => id).join(', ')
-    throw new Failure(
-      EXIT.usage,
-      `the log of ${config} has several targets: ${names}; name one with --target`,
-    )
+    throw new Failure(EXIT.usage, `${config} has several log targets: ${names}; choose one with --target`)
   }
   return spools
 }
@@ -78,7 +75,7 @@ async function printCounts(spools: readonly DeadLetterSpool[], { output }: Repla
     ...(damaged > 0 ? [[target, 'damaged', String(damaged)]] : []),
   ])
   if (rows.length === 0) say('there are no dead letters')
-  else printTable(['target', 'refused with', 'records'], rows)
+  else printTable(['target', 'rejected with', 'records'], rows)
   return EXIT.ok
 }
 
@@ -135,8 +132,8 @@ function report({
   left,
   failure,
 }: ReplayOutcome & { target: string; left: number }): void {
-  const parts = [`${delivered} delivered`, `${refused} refused again`]
-  if (left > 0) parts.push(`${left} left`)
+  const parts = [`${delivered} delivered`, `${refused} rejected again`]
+  if (left > 0) parts.push(`${left} remaining`)
   if (damaged > 0) parts.push(`${countText(damaged, 'damaged line')} kept`)
   print(`${target}: ${parts.join(', ')}`)
   if (failure !== null) say(`${target}: ${failure}`)

@@ -21,19 +21,19 @@ interface LogOptions extends FilterRequest, OutputOptions, SourceFlags {
   readonly last: number
 }
 
-/** As many names as a message lists. */
+/** Maximum number of names to list in a message. */
 const MOST_LISTED = 12
 
-/** The records that a command shows. */
+/** Selects the records to print. */
 type Selection = (source: RecordSource, options: SearchOptions) => AsyncIterable<RecordView>
 
-/** Prints the newest records of all workers, and then those that come. */
+/** Prints the newest records of all workers, then new ones. */
 export function tail(options: LogOptions & { readonly follow: boolean }): Promise<number> {
   const { follow } = options
   return show(options, (source, search) => source.tail({ ...search, follow }))
 }
 
-/** Prints what a filter takes, oldest first. */
+/** Prints matching records, oldest first. */
 export function search(
   options: LogOptions & { readonly limit?: number; readonly all?: boolean },
 ): Promise<number> {
@@ -61,8 +61,8 @@ async function show(options: LogOptions, select: Selection): Promise<number> {
   } finally {
     await source.close()
   }
-  if (shown === 0) say('no record matches')
-  if (source.skipped > 0) say(`${countText(source.skipped, 'damaged record')} left out`)
+  if (shown === 0) say('no matching records')
+  if (source.skipped > 0) say(`skipped ${countText(source.skipped, 'damaged record')}`)
   return EXIT.ok
 }
 
@@ -74,10 +74,10 @@ function filterOf(options: LogOptions): RecordFilter {
   }
 }
 
-/** What may have been meant, or the few that there are. */
+/** Returns a suggestion for an unknown name, or a short list of known ones. */
 function hintOf(error: unknown): string {
   if (!(error instanceof UnknownNameError) || error.known.length === 0) return ''
-  const few = error.known.length <= MOST_LISTED ? `write one of ${error.known.join(', ')}` : ''
+  const few = error.known.length <= MOST_LISTED ? `use one of ${error.known.join(', ')}` : ''
   const hint = suggestion(error.word, error.known, few)
   return hint === '' ? '' : `; ${hint}`
 }

@@ -10,23 +10,23 @@ interface ListOptions extends OutputOptions, ServerOptions {
   readonly config?: string
 }
 
-/** A plugin as it is listed. */
+/** A row of the list. */
 interface ListedPlugin {
   readonly name: string
   readonly version: string
   readonly contract: string
   readonly policies: readonly string[]
   readonly entry: string
-  /** Why it cannot be used; null: it can. */
+  /** Reason why it cannot be used, or null. */
   readonly problem: string | null
 }
 
-/** Prints the plugins of a document, those that cannot be used with the reason, or those that a gateway runs. */
+/** Prints the plugins of a document, with the reason if one cannot be used, or the plugins of a gateway. */
 export async function listPlugins(options: ListOptions, document?: string): Promise<number> {
   const file = document ?? options.config
   const plugins = file === undefined ? await ofGateway(options) : await ofDocument(file)
   if (options.output !== 'table') await printValue({ plugins }, options.output)
-  else if (plugins.length === 0) print('there are no plugins')
+  else if (plugins.length === 0) print('no plugins')
   else {
     const rows = plugins.map((plugin) => [
       plugin.name,

@@ -8,18 +8,21 @@ import { templateFiles } from '../plugins/template.js'
 
 const NAME = /^(?:@[a-z0-9-]+\/)?[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 
-/** Packages of this installation that a plugin is developed with; they are needed for types, tests and `gw`. */
+/** Packages of this installation that plugin development needs, for types, tests and `gw`. */
 const LINKED = ['@sluice/core', '@sluice/policies', '@sluice/cli', 'typescript', '@types/node'] as const
 
-/** Makes the folder of a plugin whose test passes. @throws Failure when there is something in its place. */
+/**
+ * Creates a plugin folder with a passing test.
+ * @throws Failure if the folder exists
+ */
 export function newPlugin(_options: object, name: string): number {
   if (!NAME.test(name))
     throw new Failure(
       EXIT.usage,
-      `'${name}' is no name for a package; write for example sluice-plugin-tenants`,
+      `'${name}' is not a valid package name; use for example sluice-plugin-tenants`,
     )
   const folder = resolve(name.split('/').at(-1)!)
-  if (existsSync(folder)) throw new Failure(EXIT.failed, `${folder} is there already; choose another name`)
+  if (existsSync(folder)) throw new Failure(EXIT.failed, `${folder} already exists; choose another name`)
   mkdirSync(folder)
   const found = LINKED.flatMap((linked) => {
     const at = installed(linked)
@@ -34,7 +37,7 @@ export function newPlugin(_options: object, name: string): number {
     writeFileSync(join(folder, path), text)
   }
   link(folder, found)
-  print(`made ${folder}`, 'run npm test in it, then name it under plugins in a document')
+  print(`created ${folder}`, 'run npm test in it, then add it to plugins in a document')
   return EXIT.ok
 }
 
@@ -42,13 +45,16 @@ function majorOf(version: string): string {
   return `^${version.split('.')[0]}`
 }
 
-/** The packages of Sluice are in no registry: they are those of this installation. */
+/**
+ * Returns the version of a dependency. Sluice packages come from this installation, because they are in no
+ * registry.
+ */
 function dependencyOf(name: string, at: string, folder: string): string {
   if (name.startsWith('@sluice/')) return `file:${relative(folder, at)}`
   return (JSON.parse(readFileSync(join(at, 'package.json'), 'utf8')) as { version: string }).version
 }
 
-/** The folder of a package of this installation; null: it is not installed, as a compiler may not be. */
+/** Returns the folder of an installed package, or null (a compiler may be missing). */
 function installed(name: string): string | null {
   const require = createRequire(import.meta.url)
   for (const folder of require.resolve.paths(name) ?? []) {
@@ -57,7 +63,7 @@ function installed(name: string): string | null {
   return null
 }
 
-/** What `npm install` would do, without a network. */
+/** Links packages as `npm install` would, without network access. */
 function link(folder: string, packages: readonly { readonly name: string; readonly at: string }[]): void {
   const modules = join(folder, 'node_modules')
   mkdirSync(join(modules, '.bin'), { recursive: true })

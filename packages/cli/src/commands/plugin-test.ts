@@ -24,12 +24,12 @@ interface Use {
   readonly with?: unknown
 }
 
-/** Most requests of one measurement, and how often each is made: the least of them counts. */
+/** Maximum number of requests per measurement, and number of measurements; the lowest result counts. */
 const REQUESTS = 25_000
 const ROUNDS = 2
 const WARM_UP = 3000
 
-/** Holds a plugin against the contract and measures it; fails when something is wrong. */
+/** Runs the contract tests of a plugin and measures its cost. Returns a failure if a test fails. */
 export async function testPlugin({ output }: OutputOptions, dir = '.'): Promise<number> {
   const folder = resolve(dir)
   const found = await readPlugin(`./${basename(folder)}`, dirname(folder))
@@ -52,7 +52,7 @@ async function findingsOf(plugin: PluginPlan, folder: string): Promise<readonly 
     const { routes } = resolvePlan(await loadFile(join(trial, 'gateway.yaml')))
     const resolved = routes.flatMap((route) => route.policies)
     const contract = await contractFindings(plugin, resolved)
-    // A gateway would refuse what does not even keep the contract.
+    // A gateway would not load a plugin that violates the contract.
     if (contract.some(({ flaws }) => flaws.length > 0)) return contract
     return [...contract, ...(await gatewayFindings(trial, uses, budgetOf(folder)))]
   } finally {
@@ -63,14 +63,14 @@ async function findingsOf(plugin: PluginPlan, folder: string): Promise<readonly 
 function usesOf(folder: string): readonly Use[] {
   const file = join(folder, 'example.yaml')
   if (!existsSync(file))
-    throw new Failure(EXIT.invalid, `${file} is not there; write a list of uses of the policies into it`)
+    throw new Failure(EXIT.invalid, `${file} does not exist; create it with a list of policy uses`)
   try {
     const uses: unknown = parse(readFileSync(file, 'utf8'))
     if (Array.isArray(uses) && uses.length > 0) return uses as Use[]
   } catch (error) {
     throw new Failure(EXIT.invalid, `${file} cannot be read: ${messageOf(error)}`)
   }
-  throw new Failure(EXIT.invalid, `${file} is no list of uses, such as - use: ${basename(folder)}`)
+  throw new Failure(EXIT.invalid, `${file} is not a list of policy uses such as - use: ${basename(folder)}`)
 }
 
 function budgetOf(folder: string): number | null {
@@ -80,7 +80,10 @@ function budgetOf(folder: string): number | null {
   return typeof sluice?.budgetMicros === 'number' ? sluice.budgetMicros : null
 }
 
-/** The folder of a document beside which everything of the package stands, for the files that its examples name. */
+/**
+ * Creates a folder with a document and links to all files of the plugin, so that its examples find their
+ * files.
+ */
 function trialFolder(plugin: PluginPlan, folder: string, uses: readonly Use[]): string {
   const trial = mkdtempSync(join(tmpdir(), 'gw-plugin-'))
   for (const name of readdirSync(folder)) {
@@ -125,13 +128,13 @@ async function gatewayFindings(
       const check = `${use} (example ${i + 1})`
       const flaws = await hostileFlaws(gateway, path, pid)
       findings.push({ check: `hostile requests to ${check}`, flaws })
-      // Measuring one that hangs would not end.
+      // A policy that hangs cannot be measured.
       if (flaws.length > 0) break
       findings.push(await costFinding(gateway, { path, check, budget }))
     }
     return findings
   } catch (error) {
-    return [{ check: 'a gateway', flaws: [messageOf(error)] }]
+    return [{ check: 'test gateway', flaws: [messageOf(error)] }]
   } finally {
     gateway.close()
   }
@@ -144,7 +147,7 @@ async function hostileFlaws(gateway: TrialGateway, path: string, pid: number | n
     if (status !== 200)
       return [`another route answered ${status} after ${JSON.stringify(bytes.slice(0, 80))}`]
   }
-  return (await gateway.workerPid()) === pid ? [] : ['the worker ended']
+  return (await gateway.workerPid()) === pid ? [] : ['the worker crashed']
 }
 
 function hostileRequests(path: string): string[] {
@@ -163,7 +166,7 @@ function hostileRequests(path: string): string[] {
       (body) =>
         `${head(`POST ${path}`, `content-type: application/json\r\ncontent-length: ${body.length}\r\n`)}${body}`,
     ),
-    // A body that never comes whole.
+    // A body that is never completed.
     `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nabc`,
   ]
 }
@@ -182,13 +185,13 @@ async function costFinding(gateway: TrialGateway, { path, check, budget }: Measu
     costs.used.push(await gateway.costOf(path, REQUESTS))
   }
   const [plain, used] = [leastOf(costs.plain), leastOf(costs.used)]
-  // Both are counted in ticks, and either may be one off.
+  // Both are measured in clock ticks, with an error of one tick each.
   const doubt = plain.doubtMicros + used.doubtMicros
   const added = used.micros - plain.micros
   const budgetText = budget === null ? '' : `, budget ${budget} µs`
-  const note = `${added.toFixed(1)} µs of CPU (± ${doubt.toFixed(1)}) beside ${plain.micros.toFixed(1)} µs without it${budgetText}`
+  const note = `${added.toFixed(1)} µs of CPU (± ${doubt.toFixed(1)}) on top of ${plain.micros.toFixed(1)} µs without it${budgetText}`
   const isOver = budget !== null && added - doubt > budget
-  const flaws = isOver ? [`it costs more than sluice.budgetMicros, ${budget} µs`] : []
+  const flaws = isOver ? [`the cost exceeds sluice.budgetMicros, ${budget} µs`] : []
   return { check: `cost of ${check}`, flaws, note }
 }
 

@@ -4,7 +4,7 @@ import { EXIT, Failure } from '../failure.js'
 import { printTable, printText, printValue } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
 
-/** Prints the policies of this version. */
+/** Prints all policies. */
 export async function listPolicies({ output }: OutputOptions): Promise<number> {
   const policies = [...catalog.values()].map(({ name, summary }) => ({ name, summary }))
   if (output !== 'table') await printValue({ policies }, output)
@@ -21,7 +21,11 @@ export async function documentPolicy({ output }: OutputOptions, name: string): P
   const policy = catalog.get(name)
   if (policy === undefined) {
     const names = [...catalog.keys()]
-    const remedy = policySuggestion(name, names, `there are ${names.join(', ')}; plugins describe their own`)
+    const remedy = policySuggestion(
+      name,
+      names,
+      `available: ${names.join(', ')}; see plugins for their own policies`,
+    )
     throw new Failure(EXIT.failed, `there is no policy '${name}'; ${remedy}`)
   }
   const { summary, schema } = policy

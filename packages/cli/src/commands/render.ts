@@ -5,7 +5,7 @@ import { EXIT } from '../failure.js'
 import { printText } from '../output/output.js'
 import type { DocumentOptions, OutputOptions } from '../program/building.js'
 
-/** Prints the plan of a document as the gateway would show it; a plan has a version of its own. */
+/** Prints the plan of a document without secrets. A plan has its own version number. */
 export async function render({ config, output }: DocumentOptions & OutputOptions): Promise<number> {
   const plan = displayPlan((await loadFile(config)).plan, catalog)
   if (output === 'yaml') printText((await import('yaml')).stringify(plan))

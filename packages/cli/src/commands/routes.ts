@@ -10,7 +10,7 @@ type RoutesOptions = OutputOptions & ServerOptions
 
 const HEADINGS = ['ROUTE', 'HOSTS', 'METHODS', 'PATH', 'GOES TO', 'POLICIES']
 
-/** Prints the routes that serve, the one that wins first. */
+/** Prints the routes of a gateway in order of precedence. */
 export async function listRoutes(options: RoutesOptions): Promise<number> {
   const { part } = await new AdminClient(options).get('/v1/routes')
   if (!isTable(options.output)) await printValue(part.value, options.output)
@@ -20,7 +20,7 @@ export async function listRoutes(options: RoutesOptions): Promise<number> {
   return EXIT.ok
 }
 
-/** Prints everything about one route. */
+/** Prints one route. */
 export async function showRoute(options: RoutesOptions, id: string): Promise<number> {
   const { part } = await new AdminClient(options).get('/v1/routes')
   const routes = part.parts('routes')
@@ -32,7 +32,7 @@ export async function showRoute(options: RoutesOptions, id: string): Promise<num
 
 function unknownRoute(id: string, routes: readonly AnswerPart[]): string {
   const near = routes.map((one) => one.text('id')).filter((one) => one.includes(id) || id.includes(one))
-  const hint = near.length === 0 ? 'gw routes lists them' : `did you mean ${near.slice(0, 5).join(', ')}`
+  const hint = near.length === 0 ? 'gw routes lists all' : `did you mean ${near.slice(0, 5).join(', ')}`
   return `there is no route '${id}'; ${hint}`
 }
 
@@ -50,7 +50,7 @@ function routeRow(route: AnswerPart): string[] {
 
 const WIDE_HEADINGS = ['PRIORITY', 'API', 'HEADERS', 'QUERY', 'WHEN', 'TOTAL TIMEOUT']
 
-/** What else decides which requests a route takes, and for how long. */
+/** Returns a row with the other match criteria and the timeout. */
 function wideRow(route: AnswerPart): Cell[] {
   const match = route.part('match')
   const isApi = route.value['api'] !== null && route.value['api'] !== undefined

@@ -99,7 +99,7 @@ test('a gateway is looked into, changed and ended', async (t) => {
     assert.equal(missed.stdout.split('\n').length, 2)
     assert.equal(JSON.parse(jsonl.stdout).route, 'hello')
     assert.equal(where.stdout, missed.stdout)
-    assert.deepEqual([none.stdout, none.stderr, none.code], ['', 'no record matches\n', 0])
+    assert.deepEqual([none.stdout, none.stderr, none.code], ['', 'no matching records\n', 0])
     assert.equal(config.stdout.split('\n').length, 2)
     const absent = await run('logs', 'tail', '--dir', join(dir, 'absent'))
     assert.match(absent.stderr, /^no traffic log found in /)
@@ -206,14 +206,14 @@ test('a gateway is looked into, changed and ended', async (t) => {
     async () => {
       const text = readFileSync(gateway.config, 'utf8')
       writeFileSync(gateway.config, 'version: 1\nroutes: 5\n')
-      await until(async () => (await run('status')).stdout.includes('document refused'), gateway.logText)
+      await until(async () => (await run('status')).stdout.includes('document rejected'), gateway.logText)
       assert.match(
         (await run('status')).stdout,
-        /last document refused \S+ ago \(from file, by watch\); the one before serves\n {2}\S+:2:\d+: /,
+        /last document rejected \S+ ago \(from file, by watch\); the previous one is in use\n {2}\S+:2:\d+: /,
       )
       writeFileSync(gateway.config, `${text}# mended\n`)
       gateway.process.kill('SIGHUP')
-      await until(async () => !(await run('status')).stdout.includes('document refused'), gateway.logText)
+      await until(async () => !(await run('status')).stdout.includes('document rejected'), gateway.logText)
     },
   )
 
@@ -231,7 +231,7 @@ test('a gateway is looked into, changed and ended', async (t) => {
 
   await t.test('a drain without a terminal wants --yes', async () => {
     const { code, stdout, stderr } = await run('drain')
-    assert.match(stderr, /there is no terminal to ask on; add --yes\n$/)
+    assert.match(stderr, /there is no terminal for this question; add --yes\n$/)
     assert.deepEqual([code, stdout], [64, ''])
     assert.equal((await run('status')).code, 0)
   })

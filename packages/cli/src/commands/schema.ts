@@ -9,7 +9,7 @@ interface SchemaOptions extends OutputOptions {
   readonly config?: string
 }
 
-/** Prints the JSON Schema of documents, with the policies of this version and of the plugins of a document. */
+/** Prints the JSON Schema of documents, with the built-in policies and those of the document's plugins. */
 export async function printSchema({ output, config }: SchemaOptions): Promise<number> {
   const plugins = config === undefined ? [] : await readPluginsOf(await readDocument(config))
   const schema = editorSchema(describedCatalog(catalog, plugins))

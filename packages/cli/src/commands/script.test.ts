@@ -63,7 +63,7 @@ test('gw script test shows what a script did, what it answers, and how it failed
       '',
     ].join('\n'),
   )
-  assert.match(asked.stderr, /^took [\d.]+ ms in quickjs and holds \d+ kb\n$/)
+  assert.match(asked.stderr, /^took [\d.]+ ms in quickjs, uses \d+ kb\n$/)
   assert.equal(
     answered.stdout,
     'status 202\nanswer status 418\nanswer header x-pot: yes\nanswer body tea\\u{1b}[2J\n',

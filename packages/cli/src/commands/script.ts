@@ -11,7 +11,7 @@ interface TestOptions extends OutputOptions {
   readonly engine: 'auto' | 'quickjs' | 'isolated-vm'
 }
 
-/** Runs a script against an exchange and prints what it did to it. */
+/** Runs a script on an exchange and prints its effects. */
 export async function testScript(options: TestOptions, file: string): Promise<number> {
   const { request, call, engine, output } = options
   const given = request === undefined ? {} : exchangeIn(request)
@@ -20,9 +20,7 @@ export async function testScript(options: TestOptions, file: string): Promise<nu
   else if (trial.error === null) print(...lines(trial))
   if (output === 'table') {
     if (trial.error !== null) complain(`${file}: ${visibleText(trial.error)}`)
-    say(
-      `took ${trial.ms.toFixed(2)} ms in ${trial.engine} and holds ${Math.ceil(trial.memoryBytes / 1024)} kb`,
-    )
+    say(`took ${trial.ms.toFixed(2)} ms in ${trial.engine}, uses ${Math.ceil(trial.memoryBytes / 1024)} kb`)
   }
   return trial.error === null ? EXIT.ok : EXIT.failed
 }
@@ -49,7 +47,7 @@ function exchangeIn(file: string): TrialExchange {
   }
 }
 
-/** The trial as an object without bytes. */
+/** Returns the result with bodies as text. */
 function printable({ changes, ...trial }: Trial): object {
   if (changes === null) return { ...trial, changes }
   const { body, reply, vars, ...rest } = changes
@@ -61,7 +59,7 @@ function textOf(body: Uint8Array | null): string | null {
   return body === null ? null : Buffer.from(body).toString('utf8')
 }
 
-/** One line for each thing that the script did. */
+/** Formats the effects of a script, one per line. */
 function lines({ changes }: Trial): string[] {
   const { headers, query, vars, status, body, reply, log } = changes!
   const done = [

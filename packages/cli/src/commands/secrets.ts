@@ -7,7 +7,7 @@ import type { OutputOptions } from '../program/building.js'
 /** Prints the hash of a password, for basic-auth. */
 export async function printPasswordHash(): Promise<number> {
   const password = await secret('password')
-  if (process.stdin.isTTY && (await secret('password', 'the password again')) !== password) {
+  if (process.stdin.isTTY && (await secret('password', 'repeat the password')) !== password) {
     throw new Failure(EXIT.failed, 'the passwords differ; try again')
   }
   try {
@@ -24,12 +24,12 @@ export async function printKeyHash(): Promise<number> {
   return EXIT.ok
 }
 
-/** Prints a fresh key, which is shown this once, and its digest. */
+/** Prints a new key and its digest. The key is shown only once. */
 export async function printNewKey({ output }: OutputOptions): Promise<number> {
   const { key, sha256 } = newKey()
   if (output !== 'table') await printValue({ key, sha256 }, output)
   else print(`key    ${key}`, `sha256 ${sha256}`)
-  say('give the key to its owner and write the sha256 into the document; the key is not kept anywhere')
+  say('give the key to its owner and add the sha256 to the document; the key is not stored anywhere')
   return EXIT.ok
 }
 
@@ -38,7 +38,6 @@ async function secret(what: string, prompt = what): Promise<string> {
     throw new Failure(EXIT.failed, messageOf(error))
   })
   if (text === null) throw new Failure(EXIT.failed, 'interrupted')
-  if (text === '')
-    throw new Failure(EXIT.usage, `there is no ${what} on stdin; type it, or redirect a file with it`)
+  if (text === '') throw new Failure(EXIT.usage, `no ${what} on stdin; type it, or redirect a file`)
   return text
 }

@@ -69,7 +69,7 @@ test('a unit that is there already is written again only when it differs, and wh
   await install('--user', 'gateway')
   const again = await install('--user', 'gateway')
   const steps = 'next:\n  systemctl daemon-reload\n  systemctl restart orders\n'
-  assert.equal(again.stdout, `${unit} is so already\n${steps}`)
+  assert.equal(again.stdout, `${unit} is up to date\n${steps}`)
   const moved = await install('--user', 'gateway', '/etc/orders/other.yaml')
   assert.match(
     moved.stdout,
@@ -87,7 +87,7 @@ test('what somebody has changed is kept without --force', async (t) => {
   writeFileSync(unit, changed)
   for (const refused of [await install(), await uninstall()]) {
     assert.equal(refused.code, 1)
-    assert.match(refused.stderr, /was changed since gw wrote it/)
+    assert.match(refused.stderr, /was changed after gw wrote it/)
     assert.equal(readFileSync(unit, 'utf8'), changed)
   }
   assert.equal((await install('--force')).code, 0)
@@ -127,17 +127,17 @@ test('uninstall removes the unit, but not of a service that is enabled', async (
   const removed = await uninstall('--force')
   assert.match(removed.stdout, /^removed .*\nnext:\n {2}systemctl daemon-reload\nkept: /)
   assert.equal(statSync(unit, { throwIfNoEntry: false }), undefined)
-  assert.match((await uninstall()).stdout, /^there is no /)
+  assert.match((await uninstall()).stdout, / does not exist\n/)
 })
 
 for (const [what, given, document, message] of [
-  ['a name with a line break', { user: 'a\nExecStartPre=/bin/sh' }, undefined, /is no name/],
-  ['a name that is a path', { name: '../cron' }, undefined, /is no name/],
-  ['a document with a line break', {}, '/etc/a\nUser=root', /mean something to systemd/],
-  ['a document with a specifier', {}, '/etc/%h/gateway.yaml', /mean something to systemd/],
-  ['a document with a space', {}, '/etc/a b.yaml', /mean something to systemd/],
-  ['a document in a home', {}, '/home/ann/gateway.yaml', /the service cannot see the document/],
-  ['a gw in a home', { gw: '/home/ann/gw' }, undefined, /the service cannot see gw/],
+  ['a name with a line break', { user: 'a\nExecStartPre=/bin/sh' }, undefined, /is not a valid name/],
+  ['a name that is a path', { name: '../cron' }, undefined, /is not a valid name/],
+  ['a document with a line break', {}, '/etc/a\nUser=root', /characters that systemd interprets/],
+  ['a document with a specifier', {}, '/etc/%h/gateway.yaml', /characters that systemd interprets/],
+  ['a document with a space', {}, '/etc/a b.yaml', /characters that systemd interprets/],
+  ['a document in a home', {}, '/home/ann/gateway.yaml', /the service cannot access the document/],
+  ['a gw in a home', { gw: '/home/ann/gw' }, undefined, /the service cannot access gw/],
 ] as const) {
   test(`${what} is refused`, (t) => {
     const { root, unit } = place(t)
@@ -147,13 +147,13 @@ for (const [what, given, document, message] of [
   })
 }
 
-test('a gw that is a link to where the service cannot see it is refused', async (t) => {
+test('a gw that is a link to where the service cannot access it is refused', async (t) => {
   const folder = mkdtempSync('/dev/shm/gw-cli-')
   t.after(() => rmSync(folder, { recursive: true }))
   const link = join(folder, 'gw')
   symlinkSync('/tmp', link)
   assert.throws(
     () => install({ name: 'sluice', root: '/', gw: link, dryRun: true }, '/etc/sluice/gateway.yaml'),
-    { exit: 64, message: /cannot see gw, as \/dev\/shm\/\S+, a link to \/tmp, because/ },
+    { exit: 64, message: /cannot access gw, as \/dev\/shm\/\S+, a link to \/tmp, because/ },
   )
 })

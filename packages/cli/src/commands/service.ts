@@ -4,7 +4,7 @@ import { EXIT, Failure, messageOf } from '../failure.js'
 import { print, printText, say } from '../output/output.js'
 import { isAsWritten, unitText } from '../service/unit.js'
 
-/** The options that both commands have. */
+/** Options of both commands. */
 interface ServiceOptions {
   readonly name: string
   readonly root: string
@@ -17,16 +17,16 @@ interface InstallOptions extends ServiceOptions {
   readonly gw?: string
 }
 
-/** Of users, units and folders: what all three may be called without quoting. */
+/** Matches names that are valid for users, units and folders without quoting. */
 const NAME = /^[a-z_][a-z0-9_-]{0,30}$/
-/** What a unit takes as it is, systemd.syntax(7); others would need to be quoted or mean something. */
+/** Matches paths that need no quoting in a unit, systemd.syntax(7). */
 const PLAIN_PATH = /^\/[\w./@:+,=-]*$/
-/** Where systemd looks for programs, systemd.exec(5). */
+/** Folders in which systemd looks for programs, systemd.exec(5). */
 const PROGRAM_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
-/** ProtectHome and PrivateTmp of the unit hide them from the service. */
+/** Matches folders that ProtectHome and PrivateTmp hide from the service. */
 const HIDDEN = /^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/
 
-/** Writes the unit of a gateway, and says what is to be done next. It starts nothing. */
+/** Writes the systemd unit of a gateway and prints the next steps. It starts nothing. */
 export function install(options: InstallOptions, given?: string): number {
   const name = checkedName('--name', options.name)
   const user = checkedName('--user', options.user ?? name)
@@ -36,10 +36,10 @@ export function install(options: InstallOptions, given?: string): number {
   const before = textOf(path)
   if (options.dryRun === true) {
     printText(text)
-    say(before === text ? `${path} is so already` : `would write ${path}`)
+    say(before === text ? `${path} is up to date` : `would write ${path}`)
     return EXIT.ok
   }
-  if (before === text) print(`${path} is so already`)
+  if (before === text) print(`${path} is up to date`)
   else {
     refuseChanged(path, before, options)
     write(path, text)
@@ -52,13 +52,13 @@ export function install(options: InstallOptions, given?: string): number {
   return EXIT.ok
 }
 
-/** Removes the unit of a gateway. It stops nothing, and leaves documents, data and the user. */
+/** Removes the systemd unit of a gateway. It stops nothing, and keeps documents, data and the user. */
 export function uninstall(options: ServiceOptions): number {
   const name = checkedName('--name', options.name)
   const { path, inside } = placeOf(options)
   const before = textOf(path)
   if (before === null) {
-    print(`there is no ${path}`)
+    print(`${path} does not exist`)
     return EXIT.ok
   }
   refuseChanged(path, before, options)
@@ -66,7 +66,7 @@ export function uninstall(options: ServiceOptions): number {
   if (isEnabled && options.force !== true)
     throw new Failure(
       EXIT.failed,
-      `${name} is enabled; first run systemctl disable --now ${name}, or add --force`,
+      `${name} is enabled; run systemctl disable --now ${name} first, or add --force`,
     )
   if (options.dryRun === true) {
     say(`would remove ${path}`)
@@ -84,33 +84,37 @@ export function uninstall(options: ServiceOptions): number {
 
 function checkedName(option: string, name: string): string {
   if (NAME.test(name)) return name
-  throw usage(`${option}: '${name}' is no name; write up to 31 of a-z, 0-9, - and _, a letter first`)
+  throw usage(
+    `${option}: '${name}' is not a valid name; use up to 31 of a-z, 0-9, - and _, starting with a letter`,
+  )
 }
 
 function visiblePath(what: string, given: string, { root }: ServiceOptions): string {
   const path = resolve(given)
   if (!PLAIN_PATH.test(path))
-    throw usage(`${what} '${path}' has characters that mean something to systemd; choose another path`)
+    throw usage(`${what} '${path}' contains characters that systemd interprets; choose another path`)
   const places = resolve(root) === '/' ? [path, targetOf(path)] : [path]
   const hidden = places.find((place) => HIDDEN.test(place))
   if (hidden !== undefined)
     throw usage(
-      `the service cannot see ${what} ${path}${hidden === path ? '' : `, a link to ${hidden}`}, because its unit hides homes and folders for temporary files; put it elsewhere, such as /etc or /opt`,
+      `the service cannot access ${what} ${path}${hidden === path ? '' : `, a link to ${hidden}`}, because its unit hides home and temporary folders; move it, for example to /etc or /opt`,
     )
   return path
 }
 
-/** Where links lead, such as that of `npm install --global FOLDER`. */
+/** Resolves links, such as that of `npm install --global FOLDER`. */
 function targetOf(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    // It is to be put there.
+    // It does not exist yet.
     return path
   }
 }
 
-/** `gw` finds Node.js by the search path, which for systemd is a short one. */
+/**
+ * Returns the command that starts gw. It names Node.js if systemd's short search path does not contain it.
+ */
 function commandOf(options: InstallOptions): string {
   const gw = visiblePath('gw, as', options.gw ?? process.argv[1]!, options)
   if (PROGRAM_FOLDERS.includes(dirname(process.execPath))) return gw
@@ -122,7 +126,10 @@ function placeOf({ name, root }: ServiceOptions) {
   return { path: inside(`etc/systemd/system/${name}.service`), inside }
 }
 
-/** Null: there is no such file. A link, as `systemctl mask` makes one, has no text of its own. */
+/**
+ * Returns the text of a file, or null if it does not exist. A link, such as one by `systemctl mask`, counts
+ * as empty.
+ */
 function textOf(path: string): string | null {
   return attempt(() => {
     if (!isThere(path)) return null
@@ -137,11 +144,11 @@ function isThere(path: string): boolean {
 function refuseChanged(path: string, before: string | null, { force = false }: ServiceOptions): void {
   if (before === null || force || isAsWritten(before)) return
   const remedy =
-    'see what it has with gw service install --dry-run; keep changes in systemctl edit, then add --force'
-  throw new Failure(EXIT.failed, `${path} was changed since gw wrote it, or is not of gw; ${remedy}`)
+    'compare it with gw service install --dry-run; move changes to systemctl edit, then add --force'
+  throw new Failure(EXIT.failed, `${path} was changed after gw wrote it, or was not written by gw; ${remedy}`)
 }
 
-/** Whoever reads it meanwhile finds the old one or the new one. */
+/** Writes a file atomically. */
 function write(path: string, text: string): void {
   const staging = `${path}.${process.pid}`
   attempt(() => {
@@ -169,7 +176,7 @@ interface Installed {
   readonly inside: (path: string) => string
 }
 
-/** The commands that are still missing until it runs. */
+/** Returns the commands that are left until the service runs. */
 function nextSteps({ name, user, document, isNew, inside }: Installed): string[] {
   const folder = dirname(document)
   return [

@@ -4,12 +4,12 @@ import { outliveReader } from '../output/output.js'
 import type { StartOptions } from './start.js'
 
 /**
- * `gw start`: this process only starts the supervisor again when it is killed; the supervisor is the same command once
- * more. Resolves with the exit code.
+ * Runs `gw start`. This process only restarts the supervisor if it is killed; the supervisor is the same
+ * command in a child process. Resolves with the exit code.
  */
 export async function start(options: StartOptions): Promise<number> {
   if (hasParent()) {
-    // Loads its modules while this thread loads those of the supervisor.
+    // Its modules load in parallel with those of the supervisor.
     const documentThread = startDocumentThread({ overrides: overridesOf(options) })
     return (await import('./start.js')).start(options, documentThread).finally(() => documentThread.close())
   }

@@ -16,7 +16,7 @@ test('flags are checked like the document', async (t) => {
   const file = fileWith(t, DOCUMENT)
   const run = (...args: string[]) => gw(startArgs(t, file, ...args))
   const [listen, sink] = await Promise.all([run('--listen', 'nowhere'), run('--log-sink', 'elasticsearch')])
-  assert.match(listen.stderr, /--listen: 'nowhere' is not an address/)
+  assert.match(listen.stderr, /--listen: 'nowhere' is not a listen address/)
   assert.match(sink.stderr, /--log-sink: .* needs log\.elasticsearch/)
   assert.deepEqual([listen.code, sink.code], [3, 3])
 })

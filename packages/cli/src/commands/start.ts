@@ -19,10 +19,10 @@ export interface StartOptions extends DocumentOptions {
   readonly logFormat?: 'console' | 'json'
 }
 
-/** Runs the gateway until it is asked to stop; resolves with the exit code. */
+/** Runs the gateway until it is stopped. Resolves with the exit code. */
 export async function start(options: StartOptions, documentThread: DocumentThread): Promise<number> {
   if (options.config === '-') {
-    const why = 'a gateway follows its document and cannot take it from stdin; write it to a file'
+    const why = 'a gateway watches its document file and cannot read it from stdin; write it to a file'
     throw new Failure(EXIT.usage, why)
   }
   checkReadable(options.config)
@@ -48,15 +48,15 @@ function checkReadable(file: string): void {
   }
 }
 
-/** The workers inherit the environment. */
+/** Sets the log format in the environment, which the workers inherit. */
 function chooseLogFormat(flag: string | undefined): void {
   const format = flag ?? process.env[LOG_FORMAT_ENV] ?? ''
   if (flag !== undefined) process.env[LOG_FORMAT_ENV] = flag
   if (!['', 'console', 'json'].includes(format))
-    throw new Failure(EXIT.usage, `${LOG_FORMAT_ENV}='${format}' is not a format; write console or json`)
+    throw new Failure(EXIT.usage, `${LOG_FORMAT_ENV}='${format}' is not a log format; use console or json`)
 }
 
-/** The gateway once it serves; null when it was asked to end before that. */
+/** Resolves with the supervisor when the gateway is ready, or with null if it is stopped before. */
 function started(options: StartOptions, documentThread: DocumentThread): Promise<Supervisor | null> {
   return startSupervisor({
     configFile: options.config,

@@ -13,9 +13,9 @@ interface StatusOptions extends OutputOptions, ServerOptions {
 }
 
 const WATCH_EVERY_MS = 2000
-/** Mistakes of a refused document that are shown; its whole list comes from gw validate. */
+/** Maximum number of errors to show of a rejected document; gw validate shows all. */
 const MAX_REASONS = 5
-/** The location that a warning of the document begins with. The status says itself that it is a warning. */
+/** Matches the location and label of a warning in the document. The status adds its own label. */
 const PLACE_OF_WARNING = /^(\S+:\d+:\d+: )warning: /
 const HEADINGS = [
   'WORKER',
@@ -30,13 +30,13 @@ const HEADINGS = [
   'UP',
 ]
 
-/** Prints the state of the gateway, with `--watch` again and again until a signal. */
+/** Prints the state of the gateway, with `--watch` repeatedly. */
 export async function status(options: StatusOptions): Promise<number> {
   const client = new AdminClient(options)
   return repeated(options, () => printStatus(client, options.output))
 }
 
-/** Prints something, with `--watch` again and again until a signal. */
+/** Runs a print function, with `--watch` repeatedly until a signal. */
 export async function repeated(
   { watch = false, output }: Pick<StatusOptions, 'watch' | 'output'>,
   printOnce: () => Promise<void>,
@@ -51,12 +51,12 @@ export async function repeated(
   return EXIT.ok
 }
 
-/** False when the signal came. */
+/** Resolves after a pause; false if the signal was received. */
 function pause(signal: AbortSignal): Promise<boolean> {
   return sleep(WATCH_EVERY_MS, true, { signal }).catch(() => false)
 }
 
-/** Who watches a gateway wants to see it come back. */
+/** Reports an unreachable gateway and continues, so that `--watch` shows its return. */
 function reportUnreachable(error: unknown): void {
   if (!(error instanceof Failure) || error.exit !== EXIT.unreachable) throw error
   say(error.message)
@@ -71,7 +71,7 @@ async function printStatus(client: AdminClient, format: Format): Promise<void> {
 
 function summary(part: AnswerPart): string[] {
   const reason = part.textOrNull('reason')
-  const state = part.flag('ready') ? 'ready' : `not ready: ${reason ?? 'for an unknown reason'}`
+  const state = part.flag('ready') ? 'ready' : `not ready: ${reason ?? 'unknown reason'}`
   const digest = shortDigest(part.textOrNull('digest'))
   return [
     `Sluice ${part.text('version')}, up ${ageText(part.number('uptimeMs'))}, ${state}`,
@@ -87,18 +87,18 @@ function summary(part: AnswerPart): string[] {
   ].map(visibleText)
 }
 
-/** Why the last document does not serve; nothing when it does. */
+/** Returns why the last document was rejected; empty if it is in use. */
 function refusal(part: AnswerPart): string[] {
   const last = part.partOrNull('lastRollout')
   if (last === null || ['applied', 'unchanged'].includes(last.text('result'))) return []
   const mistakes = last.texts('mistakes')
   const reasons = last.parts('reasons').map(reasonText)
   const ago = ageText(Date.now() - Date.parse(last.text('at')))
-  const what = `last document refused ${ago} ago (from ${last.text('origin')}, by ${last.text('actor')}); the one before serves`
+  const what = `last document rejected ${ago} ago (from ${last.text('origin')}, by ${last.text('actor')}); the previous one is in use`
   return [what, ...[...mistakes, ...reasons].slice(0, MAX_REASONS).map((line) => `  ${line}`)]
 }
 
-/** Workers that do without the server of `state`; nothing when all use it, or there is none. */
+/** Returns the workers that do not use the `state` server; empty if all do, or there is none. */
 function stateSummary(part: AnswerPart): string[] {
   const workers = part.parts('workers')
   const problems = workers.map((worker) => worker.textOrNull('stateProblem')).filter((text) => text !== null)
@@ -108,7 +108,7 @@ function stateSummary(part: AnswerPart): string[] {
   ]
 }
 
-/** The cache server of `cache.serve`; nothing when the document has none. */
+/** Returns the state of the cache server of `cache.serve`; empty if there is none. */
 function cacheServerSummary(server: AnswerPart | null): string[] {
   if (server === null) return []
   const host = server.text('host')
@@ -123,7 +123,7 @@ function reasonText(reason: AnswerPart): string {
   return worker === 0 ? reason.text('reason') : `worker ${worker}: ${reason.text('reason')}`
 }
 
-/** What has become of the records of the living workers; a log that waits for its target shows here. */
+/** Returns the record counters of the running workers, including the backlog. */
 function logSummary(part: AnswerPart): string {
   const logs = part.parts('workers').map((worker) => worker.part('log'))
   const sum = (name: string): number => logs.reduce((total, log) => total + log.number(name), 0)

@@ -20,7 +20,7 @@ test('a key is shown once with its digest, which hash-key gives as well', async 
   assert.equal(schemaVersion, 1)
   assert.equal(createHash('sha256').update(key).digest('hex'), sha256)
   assert.match(text.stdout, /^key {4}gw_\S{52}\nsha256 [0-9a-f]{64}\n$/)
-  assert.match(text.stderr, /is not kept anywhere/)
+  assert.match(text.stderr, /is not stored anywhere/)
   assert.equal((await gwInProcess(['hash-key'], { stdin: `${key}\n` })).stdout, `${sha256}\n`)
 })
 
@@ -29,7 +29,7 @@ test('secrets are taken from stdin only', async () => {
     gwInProcess(['hash-key']),
     gwInProcess(['hash-password', 'secret']),
   ])
-  assert.equal(empty.stderr, 'there is no key on stdin; type it, or redirect a file with it\n')
+  assert.equal(empty.stderr, 'no key on stdin; type it, or redirect a file\n')
   assert.equal(empty.code, 64)
   assert.match(argument.stderr, /^too many arguments/)
   assert.equal(argument.code, 64)

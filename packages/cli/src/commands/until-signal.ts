@@ -1,14 +1,14 @@
 import { constants } from 'node:os'
 
-/** What ends a process that does nothing about it: from people, from service managers, from a terminal that is closed. */
+/** Signals that end a process by default: from users, service managers and closed terminals. */
 export const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 
-/** What a shell calls the end by a signal. */
+/** Offset of exit codes for signals, as in a shell. */
 const SIGNALLED = 128
 
 /**
- * A signal that comes with the first that is to end this process, for commands that would go on for ever and end well
- * then. The second ends it at once, but as a process that exits, so that nothing it has started stays.
+ * Returns an abort signal that fires on the first ending signal, for commands that run until stopped. The
+ * second one exits immediately but regularly, so that child processes are ended too.
  */
 export function untilSignal(): { readonly signal: AbortSignal } {
   const stop = new AbortController()

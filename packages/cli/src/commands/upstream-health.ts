@@ -9,7 +9,7 @@ import { confirm } from './drain.js'
 
 const HEADINGS = ['UPSTREAM', 'TARGET', 'DRAINED', 'HEALTH', 'WORKERS', 'PROBLEM']
 
-/** Prints the state of every target, of one upstream or of all. */
+/** Prints the state of the targets of all upstreams, or of one. */
 export async function showHealth(
   options: OutputOptions & ServerOptions,
   name: string | undefined,
@@ -27,21 +27,21 @@ interface DrainOptions extends ServerOptions {
   readonly yes?: boolean
 }
 
-/** Sends nothing more to a target, or to all of an upstream; it asks before the latter. */
+/** Drains a target, or all targets of an upstream after confirmation. */
 export async function drain(
   options: DrainOptions,
   name: string,
   target: string | undefined,
 ): Promise<number> {
-  const question = `drain all targets of '${name}', so that its requests are answered 503?`
+  const question = `drain all targets of '${name}'? Its requests will be answered with 503.`
   if (target === undefined && options.yes !== true && !(await confirm(question)))
-    throw new Failure(EXIT.failed, 'nothing was done')
+    throw new Failure(EXIT.failed, 'cancelled')
   await send(options, 'drain', { upstream: name, target })
-  print(`drained: ${target ?? `all targets of ${name}`}; gw upstream undrain brings it back`)
+  print(`drained: ${target ?? `all targets of ${name}`}; gw upstream undrain reverses it`)
   return EXIT.ok
 }
 
-/** Sends requests to a drained target again, or to all of an upstream. */
+/** Ends the drain of a target, or of all targets of an upstream. */
 export async function undrain(
   options: ServerOptions,
   name: string,

@@ -8,7 +8,7 @@ import type { OutputOptions, ServerOptions } from '../program/building.js'
 
 const HEADINGS = ['UPSTREAM', 'BALANCE', 'TARGET', 'ROLE', 'WEIGHT', 'ACTIVE', 'ATTEMPTS', 'FAILURES']
 
-/** Prints the targets of every upstream, with what all workers counted since they started. */
+/** Prints the targets of all upstreams, with the counters of all workers. */
 export async function listUpstreams(options: OutputOptions & ServerOptions): Promise<number> {
   const { part } = await new AdminClient(options).get('/v1/upstreams')
   if (!isTable(options.output)) await printValue(part.value, options.output)
@@ -21,7 +21,7 @@ export async function listUpstreams(options: OutputOptions & ServerOptions): Pro
 const WIDE_HEADINGS = ['RETRIES', 'WAITS', 'SHED']
 const WIDE_NUMBERS = ['gw_upstream_retries_total', 'gw_upstream_waits_total', 'gw_upstream_shed_total']
 
-/** With what the workers counted for the upstream as a whole. */
+/** Returns rows with the counters of the whole upstream. */
 function wideRows(upstream: AnswerPart): Cell[][] {
   const numbers = upstream.part('numbers')
   return targetRows(upstream).map((row) => [

@@ -16,7 +16,7 @@ import { countText } from '../output/text.js'
 import { mistakesOf } from '../plugins/compile-trial.js'
 import type { DocumentOptions, OutputOptions } from '../program/building.js'
 
-/** Checks a document and prints every mistake with its place and remedy. */
+/** Checks a document and prints all errors with position and suggested fix. */
 export async function validate({ config, output }: DocumentOptions & OutputOptions): Promise<number> {
   const source = await readDocument(config)
   const result = await checkDocument(source)
@@ -47,7 +47,10 @@ export async function validate({ config, output }: DocumentOptions & OutputOptio
   return exit
 }
 
-/** Modules of `log.custom` that cannot be loaded: a gateway would start, and keep every record in the spool. */
+/**
+ * Returns the modules of `log.custom` that cannot be loaded. The gateway would start, but keep all records in
+ * the spool.
+ */
 async function moduleMistakes(bundle: ConfigBundle): Promise<readonly DocumentMistake[]> {
   const { log } = resolvePlan(bundle)
   const mistakes = [await mistakeOf(log.sink === 'custom' ? log.custom : undefined, ['log'])]
@@ -68,6 +71,6 @@ async function mistakeOf(
   if (problem === null) return null
   const message = `the module '${custom.module}' cannot be loaded: ${problem.split('\n')[0]}`
   const remedy =
-    'name a package, or with ./ a file relative to the folder of the document, whose default export opens a target'
+    'use a package, or ./ and a file relative to the folder of the document, whose default export opens a target'
   return { path: [...path, 'custom', 'module'], message, remedy }
 }

@@ -3,13 +3,13 @@ import type { Command, Option } from 'commander'
 import { EXIT } from '../failure.js'
 import { printText } from '../output/output.js'
 
-/** Something that may stand where the cursor is. */
+/** A possible completion. */
 export interface Candidate {
   readonly text: string
   readonly description: string
 }
 
-/** Prints the candidates for the last of the words after `gw`, one a line, with a tab before the description. */
+/** Prints the completions of the last word, one per line, with a tab before the description. */
 export async function printCandidates(program: Command, words: readonly string[]): Promise<number> {
   const fixed = candidates(program, words)
   const all = fixed.length > 0 ? fixed : await namedCandidates(program, words)
@@ -17,7 +17,7 @@ export async function printCandidates(program: Command, words: readonly string[]
   return EXIT.ok
 }
 
-/** Names of what the installed version has, and of what serves on the gateway. */
+/** Returns names from this installation and from the running gateway. */
 async function namedCandidates(program: Command, words: readonly string[]): Promise<Candidate[]> {
   const last = words.at(-1) ?? ''
   const { command, operands, open } = position(program, words.slice(0, -1))
@@ -26,7 +26,7 @@ async function namedCandidates(program: Command, words: readonly string[]): Prom
   return choices(names.map(visibleText)).filter(({ text }) => text.startsWith(last))
 }
 
-/** What may stand in place of the last of the words after `gw`; empty: anything, such as a file. */
+/** Returns the completions of the last word; empty if anything is allowed, such as a file. */
 export function candidates(program: Command, words: readonly string[]): Candidate[] {
   const last = words.at(-1) ?? ''
   const { command, operands, open } = position(program, words.slice(0, -1))
@@ -35,9 +35,9 @@ export function candidates(program: Command, words: readonly string[]): Candidat
 
 interface Position {
   readonly command: Command
-  /** Arguments of the command so far. */
+  /** Number of arguments so far. */
   readonly operands: number
-  /** The option that waits for its value; null: none. */
+  /** Option whose value is being completed, or null. */
   readonly open: Option | null
 }
 
@@ -73,7 +73,7 @@ function openedBy(word: string, command: Command): Option | null {
   return option !== undefined && (option.required || option.optional) ? option : null
 }
 
-/** Its own and those of the program. */
+/** Returns the options of a command, including global ones. */
 function optionsOf(command: Command): readonly Option[] {
   const help = command.createHelp()
   const all = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)]

@@ -3,7 +3,7 @@ import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
 import type { ServerOptions } from '../program/building.js'
 
-/** Who presses the tab key waits for it. */
+/** Timeout in milliseconds, short because the user waits for the completion. */
 const TIMEOUT_MS = 1000
 
 type Names = (options: ServerOptions) => Promise<readonly string[]>
@@ -11,7 +11,7 @@ type Names = (options: ServerOptions) => Promise<readonly string[]>
 const upstreamNames: Names = (options) =>
   listed(options, '/v1/upstreams', (answer) => texts(answer, 'upstreams', 'name'))
 
-/** Names that are not in the command tree, by the argument or the option that takes them. */
+/** Sources of names that are not in the command tree, by argument or option. */
 const SOURCES: Readonly<Record<string, Names>> = {
   'gw routes show id': (options) => listed(options, '/v1/routes', (answer) => texts(answer, 'routes', 'id')),
   'gw upstream health name': upstreamNames,
@@ -27,8 +27,8 @@ const SOURCES: Readonly<Record<string, Names>> = {
 }
 
 /**
- * The names that an argument of a command or an option takes: of policies and suites, and of what serves on the
- * gateway; none when that cannot be reached.
+ * Returns the names for an argument or option: of policies, suites, or objects of the running gateway. Empty
+ * if the gateway is unreachable.
  */
 export async function namesFor(
   command: Command,
@@ -81,7 +81,7 @@ async function policyNames(): Promise<readonly string[]> {
   return [...(await import('@sluice/policies')).catalog.keys()]
 }
 
-/** The package is there where its commands are. */
+/** Returns the names of benchmark suites. Only called if the package is installed. */
 async function suiteNames(): Promise<readonly string[]> {
   const name: string = '@sluice/bench/suites'
   const { suites } = (await import(name)) as { readonly suites: readonly { readonly name: string }[] }

@@ -1,7 +1,9 @@
 import { EXIT } from '../failure.js'
 import { printText } from '../output/output.js'
 
-/** The shells ask gw itself at every tab, so that they know what the installed version knows. */
+/**
+ * Completion scripts by shell. They call gw on every completion, so that they match the installed version.
+ */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_gw_complete() {
   local line
@@ -36,7 +38,7 @@ complete -c gw -a '(__gw_candidates)'
 `,
 }
 
-/** Prints the script of a shell, whose name the command line has checked. */
+/** Prints the completion script of a shell, whose name has been checked. */
 export function printScript(_options: object, shell: string): number {
   printText(SCRIPTS[shell] ?? '')
   return EXIT.ok

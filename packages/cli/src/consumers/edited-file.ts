@@ -12,14 +12,14 @@ import { type FileRights, writePrivateFile } from '@sluice/gateway'
 import { ConsumerTable, readConsumerEntry } from '@sluice/policies'
 import { EXIT, Failure } from '../failure.js'
 
-/** A key of a consumer as the file has it. */
+/** A key of a consumer in the file. */
 export interface KeyRecord {
   readonly id: string
   readonly sha256: string
   readonly expires?: string
 }
 
-/** A consumer as the file has it; members that are not named here stay as they are. */
+/** A consumer in the file. Other members are kept unchanged. */
 export interface ConsumerRecord {
   readonly id: string
   readonly name?: string
@@ -31,10 +31,16 @@ export interface ConsumerRecord {
   readonly password?: string
 }
 
-/** The consumers of a file. @throws Failure for one that is not there, or that a gateway would refuse. */
+/**
+ * Reads the consumers in a file.
+ * @throws Failure if it does not exist, or a gateway would reject it
+ */
 export function readConsumers(file: string): readonly ConsumerRecord[] {
   if (!existsSync(file))
-    throw new Failure(EXIT.failed, `${file} does not exist; gw consumer add makes it, -f names another`)
+    throw new Failure(
+      EXIT.failed,
+      `${file} does not exist; create it with gw consumer add, or choose another one with -f`,
+    )
   return consumersOf(file)
 }
 
@@ -46,19 +52,22 @@ function consumersOf(file: string): readonly ConsumerRecord[] {
   return lines.map((line) => JSON.parse(line) as ConsumerRecord)
 }
 
-/** The consumer with an id, however its letters are composed: the file has them in NFC. @throws Failure when there is none. */
+/**
+ * Returns the consumer with an id, which is compared in Unicode normalization form NFC.
+ * @throws Failure if there is none
+ */
 export function consumerIn(file: string, consumers: readonly ConsumerRecord[], id: string): ConsumerRecord {
   const found = consumers.find((consumer) => consumer.id === id.normalize('NFC'))
   if (found === undefined && consumers.length === 0) readConsumers(file)
   if (found === undefined)
-    throw new Failure(EXIT.failed, `${file} has no consumer '${id}'; gw consumer list shows all`)
+    throw new Failure(EXIT.failed, `${file} has no consumer '${id}'; list them with gw consumer list`)
   return found
 }
 
 /**
- * Changes a file of consumers: whoever reads it sees all of the old one or all of the new one, and nobody else changes it
- * meanwhile. A new one can only be read by its owner; another one stays whose it is, so that the gateway can read it.
- * @throws Failure when somebody else is changing it, or a gateway would refuse what comes of it.
+ * Changes a consumers file atomically and under a lock. A new file is readable only by its owner; an existing
+ * one keeps its owner, so that the gateway can read it.
+ * @throws Failure if another process is changing it, or a gateway would reject the result
  */
 export function changeConsumers(
   file: string,
@@ -76,18 +85,21 @@ export function changeConsumers(
   }
 }
 
-/** A gateway that could not read the file any more would go on with the keys that it knows, also with revoked ones. */
+/**
+ * Writes the file with its previous owner and mode. If the gateway could not read it, it would continue to
+ * accept revoked keys.
+ */
 function write(file: string, text: string): void {
   try {
     writePrivateFile(file, text, rightsOf(file))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    const remedy = code === 'EPERM' ? '; it belongs to another user: run gw as that one' : ''
+    const remedy = code === 'EPERM' ? '; it belongs to another user: run gw as that user' : ''
     throw new Failure(EXIT.failed, `${file} cannot be written (${code})${remedy}`)
   }
 }
 
-/** Null: it is not there yet. */
+/** Returns the owner and mode of a file, or null if it does not exist. */
 function rightsOf(file: string): FileRights | null {
   const stats = statSync(file, { throwIfNoEntry: false })
   return stats === undefined ? null : { uid: stats.uid, gid: stats.gid, mode: stats.mode & 0o777 }
@@ -104,7 +116,7 @@ function checkLines(file: string, lines: readonly string[]): void {
   })
 }
 
-/** A link stays one. */
+/** Resolves links, so that a link is not replaced with a file. */
 function targetOf(file: string): string {
   try {
     return realpathSync(file)
@@ -129,10 +141,10 @@ function takeLock(lock: string): void {
     closeSync(descriptor)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code !== 'EEXIST') throw new Failure(EXIT.failed, `${lock} cannot be made (${code})`)
+    if (code !== 'EEXIST') throw new Failure(EXIT.failed, `${lock} cannot be created (${code})`)
     throw new Failure(
       EXIT.failed,
-      `another gw is changing the file; if none is running, one was killed: remove ${lock}`,
+      `another gw is changing the file; if none is running, remove the stale lock ${lock}`,
     )
   }
 }

@@ -2,13 +2,13 @@ import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { complainText } from '../output/output.js'
 
-/** Where a secret is read from: stdin, which may be a terminal. */
+/** Input for a secret: stdin, which may be a terminal. */
 export interface SecretInput extends Readable {
   readonly isTTY?: boolean
   setRawMode?(isRaw: boolean): unknown
 }
 
-/** Longest secret, in characters; more is not a secret that somebody typed or keeps in a file. */
+/** Maximum length of a secret, in characters. */
 const MAX_LENGTH = 4096
 const ENTER = /[\r\n]/
 const INTERRUPT = '\u0003'
@@ -16,10 +16,10 @@ const END = '\u0004'
 const ERASE = new Set(['\u007f', '\b'])
 
 /**
- * Reads a secret: a line without echo from a terminal, everything up to the end otherwise, without the newline that
- * ends it. Never from the command line, which other users of the machine and the history of the shell can see.
- * @returns null when the person interrupts.
- * @throws RangeError when it is too long.
+ * Reads a secret from stdin: one line without echo on a terminal, otherwise everything without the trailing
+ * newline. Secrets are never command line arguments, because other users and the shell history can see those.
+ * @returns null if the user interrupts
+ * @throws RangeError if it is too long
  */
 export function readSecret(prompt: string, input: SecretInput = process.stdin): Promise<string | null> {
   return input.isTTY === true && input.setRawMode !== undefined
@@ -65,7 +65,7 @@ function typedSecret(prompt: string, input: SecretInput): Promise<string | null>
   })
 }
 
-/** A line as it is typed, with the keys that edit it. */
+/** A line being typed, with support for editing keys. */
 class TypedLine {
   text = ''
 

@@ -3,55 +3,55 @@ import pc from 'picocolors'
 import { EXIT } from '../failure.js'
 import { type Cell, tableLines } from './table.js'
 
-/** How a result is printed. */
+/** Output format. */
 export type Format = 'table' | 'wide' | 'json' | 'yaml' | 'jsonl'
 
-/** The version of the objects that commands print; it changes when a field changes its meaning or goes away. */
+/** Version of the printed objects. It changes when a field is removed or changes its meaning. */
 const SCHEMA_VERSION = 1
 const CLEAR_SCREEN = '\u001b[2J\u001b[H'
 
 const WRITE_REASONS: Readonly<Record<string, string>> = {
-  ENOSPC: 'there is no space left on the device',
-  EDQUOT: 'the disk quota is used up',
-  EFBIG: 'the file would be larger than is allowed',
-  EIO: 'the device reports an error',
+  ENOSPC: 'no space left on the device',
+  EDQUOT: 'disk quota exceeded',
+  EFBIG: 'file too large',
+  EIO: 'I/O error',
 }
 
 let isQuiet = false
 let needsReader = true
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // What goes on without a reader goes on without a disk, too.
+  // A process that continues without a reader also continues when the disk is full.
   if (!needsReader) return
-  // A reader that has seen enough, such as `head`, is no error, and there is nobody left to work for.
+  // A reader that closes the pipe, such as `head`, is no error. There is nothing left to do.
   if (isReaderGone(error, process.stdout)) process.exit()
   complain(`cannot write the result: ${WRITE_REASONS[error.code ?? ''] ?? error.message}`)
   process.exit(EXIT.failed)
 })
-// There is nowhere left to say that nothing can be said.
+// Errors on stderr cannot be reported.
 process.stderr.on('error', () => {})
 
-/** A terminal that was closed is an error of its own. */
+/** True if the reader has closed the pipe or the terminal. */
 function isReaderGone({ code }: NodeJS.ErrnoException, { isTTY }: NodeJS.WriteStream): boolean {
   return code === 'EPIPE' || (code === 'EIO' && isTTY)
 }
 
-/** From now on the process has more to do than to print: it outlives whoever reads its output. */
+/** Keeps the process running when the reader of its output goes away. */
 export function outliveReader(): void {
   needsReader = false
 }
 
-/** Leaves out messages; results and errors stay. */
+/** Suppresses messages; results and errors are still printed. */
 export function beQuiet(): void {
   isQuiet = true
 }
 
-/** Whether messages are left out. */
+/** True if messages are suppressed. */
 export function isSilent(): boolean {
   return isQuiet
 }
 
-/** Whether a result is printed for people, as a table. */
+/** True if the format is a table. */
 export function isTable(format: Format): format is 'table' | 'wide' {
   return format === 'table' || format === 'wide'
 }
@@ -61,12 +61,12 @@ export function print(...lines: readonly string[]): void {
   if (lines.length > 0) printText(`${visibleLines(lines.join('\n'))}\n`)
 }
 
-/** Prints a piece of the result on stdout, as it is. */
+/** Prints text to stdout unchanged. */
 export function printText(text: string): void {
   process.stdout.write(text)
 }
 
-/** Prints a result as a table, no wider than the terminal unless it is to be wide. */
+/** Prints a table, cut to the width of the terminal unless the format is `wide`. */
 export function printTable(
   headings: readonly string[],
   rows: readonly (readonly Cell[])[],
@@ -77,7 +77,7 @@ export function printTable(
   printText(`${[colors(process.stdout).bold(head), ...lines].join('\n')}\n`)
 }
 
-/** Prints a result for programs; an object begins with its `schemaVersion`. */
+/** Prints a machine-readable result; an object starts with its `schemaVersion`. */
 export async function printValue(value: object, format: Format): Promise<void> {
   const versioned = { schemaVersion: SCHEMA_VERSION, ...value }
   if (format === 'yaml') {
@@ -86,37 +86,40 @@ export async function printValue(value: object, format: Format): Promise<void> {
   } else printText(`${JSON.stringify(versioned, null, format === 'jsonl' ? 0 : 2)}\n`)
 }
 
-/** Prints a message for people on stderr. */
+/** Prints a message to stderr. */
 export function say(line: string): void {
   if (!isQuiet) complainText(`${visibleLines(line)}\n`)
 }
 
-/** Prints an error on stderr. */
+/** Prints an error to stderr. */
 export function complain(message: string): void {
   complainText(`${colors(process.stderr).red(visibleLines(message))}\n`)
 }
 
-/** Messages repeat what people and files say: file names, keys, values. */
+/** Escapes control characters: messages contain file names, keys and values from users. */
 function visibleLines(text: string): string {
   return text.split('\n').map(visibleText).join('\n')
 }
 
-/** Prints a piece of a message on stderr, as it is: a prompt, the help after a mistake. */
+/** Prints text to stderr unchanged, such as a prompt. */
 export function complainText(text: string): void {
   process.stderr.write(text)
 }
 
-/** Empties the terminal before the next state of something that is watched; elsewhere an empty line parts the two. */
+/**
+ * Clears the terminal before the next state of a watched object. Prints an empty line if the output is not a
+ * terminal.
+ */
 export function turnPage(): void {
   printText(process.stdout.isTTY ? CLEAR_SCREEN : '\n')
 }
 
-/** What stands above results; for people only, as a program that reads lines would take it for one of them. */
+/** Prints a heading, on a terminal only: programs would read it as a result. */
 export function printHeading(text: string): void {
   if (process.stdout.isTTY) print(text)
 }
 
-/** Whether results may have colours. */
+/** True if results may contain colours. */
 export function hasColors(): boolean {
   return isColored(process.stdout)
 }
@@ -125,7 +128,7 @@ function colors(stream: NodeJS.WriteStream): ReturnType<typeof pc.createColors> 
   return pc.createColors(isColored(stream))
 }
 
-/** NO_COLOR and FORCE_COLOR have the last word, else a terminal has colours and everything else has none. */
+/** True if a stream supports colours. NO_COLOR and FORCE_COLOR take precedence. */
 function isColored(stream: NodeJS.WriteStream): boolean {
   const { NO_COLOR = '', FORCE_COLOR = '', TERM = '' } = process.env
   if (NO_COLOR !== '') return false

@@ -2,7 +2,7 @@ import { visibleText } from '@sluice/core/visible-text'
 import { complainText, isSilent } from './output.js'
 import { ageText } from './text.js'
 
-/** Where progress is shown. */
+/** Output stream for progress. */
 export interface ProgressStream {
   readonly isTTY?: boolean
   readonly columns?: number
@@ -11,7 +11,10 @@ export interface ProgressStream {
 
 const BACK_AND_CLEAR = '\r\u001b[K'
 
-/** How far a long command is: one line that changes on a terminal, a line for each step elsewhere, nothing with `--quiet`. */
+/**
+ * Progress of a long command: a line that is updated on a terminal, one line per step elsewhere, nothing with
+ * `--quiet`.
+ */
 export class Progress {
   readonly #stream: ProgressStream | null
   readonly #isLive: boolean
@@ -22,14 +25,14 @@ export class Progress {
     this.#isLive = stream?.isTTY === true
   }
 
-  /** A step begins: `done` of `total` are over. */
+  /** Shows the start of a step after `done` of `total` steps. */
   step(done: number, total: number, what: string, remainingSeconds: number): void {
     const position = `${Math.min(done + 1, total)}/${total}`
     const left = remainingSeconds > 0 ? `, ${ageText(Math.ceil(remainingSeconds) * 1000)} left` : ''
     this.#show(`${position} ${visibleText(what)}${left}`)
   }
 
-  /** A remark that stays. */
+  /** Prints a message that stays. */
   note(text: string): void {
     if (!this.#isLive) {
       this.#stream?.write(`${visibleText(text)}\n`)
@@ -38,7 +41,7 @@ export class Progress {
     this.#stream?.write(`${BACK_AND_CLEAR}${visibleText(text)}\n${this.#line}`)
   }
 
-  /** The line that changes goes away. */
+  /** Removes the updated line. */
   end(): void {
     if (this.#isLive && this.#line !== '') this.#stream?.write(BACK_AND_CLEAR)
     this.#line = ''
@@ -49,7 +52,7 @@ export class Progress {
       this.#stream?.write(`${text}\n`)
       return
     }
-    // A line that wraps cannot be taken back by a carriage return.
+    // A wrapped line could not be cleared with a carriage return.
     this.#line = cut(text, (this.#stream?.columns ?? 80) - 1)
     this.#stream?.write(`${BACK_AND_CLEAR}${this.#line}`)
   }

@@ -1,15 +1,15 @@
 import { visibleText } from '@sluice/core/visible-text'
 
-/** A cell; numbers stand to the right. */
+/** A table cell; columns of numbers are right-aligned. */
 export type Cell = string | number
 
 const GAP = 2
-/** No column is cut below this width, in characters. */
+/** Minimum width of a column when it is cut, in characters. */
 const MIN_WIDTH = 8
 
 /**
- * Lays rows out in columns under their headings. What does not fit into `maxWidth` is cut in the widest columns and
- * ends in "…"; Infinity cuts nothing.
+ * Formats rows as columns with headings. If the table is wider than `maxWidth`, the widest columns are cut
+ * and end in "…".
  */
 export function tableLines(
   headings: readonly string[],
@@ -52,7 +52,7 @@ function padded(text: string, width: number, isNumeric: boolean): string {
   return isNumeric ? ' '.repeat(space) + text : text + ' '.repeat(space)
 }
 
-/** Characters, not UTF-16 units. */
+/** Returns the length in characters, not UTF-16 units. */
 function lengthOf(text: string): number {
   return [...text].length
 }

@@ -1,11 +1,11 @@
 import net from 'node:net'
 
-/** Connections that ask at the same time. */
+/** Number of concurrent connections. */
 const CLIENTS = 16
 
 /**
- * Asks for a path so often, over kept connections, with a client that costs little. Resolves when all are answered.
- * @throws Error when a connection cannot be opened.
+ * Sends requests on keep-alive connections with a cheap client. Resolves when all are answered.
+ * @throws Error if a connection cannot be opened
  */
 export async function burst(url: URL, path: string, requests: number): Promise<void> {
   const bytes = `GET ${path} HTTP/1.1\r\nhost: ${url.host}\r\n\r\n`
@@ -13,7 +13,7 @@ export async function burst(url: URL, path: string, requests: number): Promise<v
   await Promise.all(Array.from({ length: CLIENTS }, () => ask(url, bytes, counter)))
 }
 
-/** One connection at a time; the gateway may close it behind a refusal. */
+/** Sends requests, and reconnects if the gateway closes the connection after a rejection. */
 async function ask(url: URL, bytes: string, counter: { left: number }): Promise<void> {
   while (counter.left > 0) await askUntilClosed(url, bytes, counter)
 }

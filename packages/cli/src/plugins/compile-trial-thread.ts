@@ -4,7 +4,7 @@ import { policyMistakes } from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
 import type { TrialReport } from './compile-trial.js'
 
-// Compiles the policies of a document, those of plugins among them.
+// Thread that compiles the policies of a document, including those of plugins.
 const say = (report: TrialReport): void => parentPort!.postMessage(report)
 try {
   const bundle = workerData as ConfigBundle

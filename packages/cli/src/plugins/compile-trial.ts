@@ -4,19 +4,20 @@ import { policyMistakes } from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
 import { EXIT, Failure } from '../failure.js'
 
-/** What a thread may take to start, and what compiling one policy of a plugin may take. */
+/** Time limits for starting a thread, and for compiling one policy of a plugin. */
 const START_MS = 60_000
 const COMPILE_MS = 20_000
 
-/** What the thread says: what it is about to run, or what came of it. */
+/** Messages of the thread: the next step, or the result. */
 export type TrialReport =
   | { readonly doing: string }
   | { readonly mistakes: readonly PolicyMistake[] }
   | { readonly problem: string }
 
 /**
- * The policies of a document that do not compile. Code of plugins is run on a thread: whatever it does, this command ends.
- * @throws Failure naming the plugin that cannot be loaded or hangs.
+ * Returns the policies of a document that do not compile. Plugin code runs on a thread, so that it cannot
+ * block this command.
+ * @throws Failure that names the plugin if it cannot be loaded or hangs
  */
 export function mistakesOf(bundle: ConfigBundle, deadlineMs = COMPILE_MS): Promise<readonly PolicyMistake[]> {
   return bundle.plan.plugins.length === 0 ? policyMistakes(bundle, catalog) : onThread(bundle, deadlineMs)

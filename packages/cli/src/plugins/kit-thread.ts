@@ -2,14 +2,14 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { importPolicies } from '@sluice/config'
 import { contractIssues } from '@sluice/policies/contract-kit'
 
-/** What the thread is started with. */
+/** Input of the thread. */
 export interface KitInput {
-  /** URL of the module of the plugin. */
+  /** URL of the plugin's module. */
   readonly entry: string
   readonly uses: readonly { readonly use: string; readonly with: unknown }[]
 }
 
-// Holds each policy of a plugin against the contract, and says which before it begins.
+// Runs the contract tests of each policy of a plugin, and reports its name before each one.
 const { entry, uses } = workerData as KitInput
 for (const policy of await importPolicies(entry)) {
   parentPort!.postMessage({ begins: policy.name })

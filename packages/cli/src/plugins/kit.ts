@@ -5,12 +5,12 @@ import type { KitInput } from './kit-thread.js'
 
 const DEADLINE_MS = 20_000
 
-/** One thing that was looked at. */
+/** Result of one check. */
 export interface Finding {
   readonly check: string
-  /** What is wrong; empty: nothing. */
+  /** Problems; empty if there are none. */
   readonly flaws: readonly string[]
-  /** What was measured. */
+  /** Measured values. */
   readonly note?: string
 }
 
@@ -19,7 +19,7 @@ type Report =
   | { readonly policy: string; readonly flaws: readonly string[] }
   | { readonly done: true }
 
-/** Holds the policies of a plugin against the contract on a thread, which may loop or end. */
+/** Runs the contract tests of a plugin's policies on a thread, because they may hang or exit. */
 export async function contractFindings(
   plugin: PluginPlan,
   uses: KitInput['uses'],

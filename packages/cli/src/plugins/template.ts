@@ -1,12 +1,12 @@
-/** What the files of a new plugin are made of. */
+/** Values for the files of a new plugin. */
 export interface TemplateFacts {
   readonly name: string
-  /** The range of the contract. */
+  /** Supported contract versions. */
   readonly contract: string
   readonly dependencies: Readonly<Record<string, string>>
 }
 
-/** The files of a new plugin, by path. */
+/** Returns the files of a new plugin by path. */
 export function templateFiles(facts: TemplateFacts): Readonly<Record<string, string>> {
   const policy = facts.name
     .split('/')
@@ -38,7 +38,7 @@ function manifest({ name, contract, dependencies }: TemplateFacts): string {
   return `${JSON.stringify(facts, null, 2)}\n`
 }
 
-const EXAMPLE = `# What gw plugin test tries.
+const EXAMPLE = `# Policy uses for gw plugin test.
 - use: @@
   with: { field: x-tenant, value: acme }
 - use: @@
@@ -64,21 +64,21 @@ const TSCONFIG = `${JSON.stringify(
 
 const MODULE = `import type * as Sluice from '@sluice/core'
 
-/** The gateway hands its own \`@sluice/core\` in, so that this package needs it for types only. */
+/** The gateway passes its own \`@sluice/core\`, so this package imports only its types. */
 export default function plugin({ definePolicy, headerValue, setHeader, Type }: typeof Sluice) {
   return definePolicy({
     name: '@@',
-    summary: 'Sets a field of requests, and refuses those that lack another.',
+    summary: 'Sets a request header, and rejects requests that lack another one.',
     schema: Type.Object(
       {
-        field: Type.String({ pattern: '^[a-z][a-z0-9-]*$', description: 'The field to set, in lower case.' }),
-        value: Type.String({ maxLength: 1000, description: 'Its value.' }),
-        required: Type.Optional(Type.String({ description: 'A field that requests must have, in lower case.' })),
+        field: Type.String({ pattern: '^[a-z][a-z0-9-]*$', description: 'Header to set, in lower case.' }),
+        value: Type.String({ maxLength: 1000, description: 'Value of the header.' }),
+        required: Type.Optional(Type.String({ description: 'Required header, in lower case.' })),
       },
-      { additionalProperties: false, description: 'The parameters.' },
+      { additionalProperties: false, description: 'Configuration of the policy.' },
     ),
     compile({ field, value, required }, env) {
-      const refused = env.refusal('GW_POLICY_REFUSED', \`send the field \${required}\`)
+      const refused = env.refusal('GW_POLICY_REFUSED', \`send the header \${required}\`)
       return {
         name: '@@',
         onRequest(x) {
@@ -100,7 +100,7 @@ import plugin from './index.js'
 
 const policy = plugin(sluice)
 
-test('the field is set, and requests without the other one are refused', async () => {
+test('sets the header and rejects requests without the required one', async () => {
   const step = await policy.compile({ field: 'x-tenant', value: 'acme', required: 'authorization' }, testEnv())
   const x = exchange({ headers: ['authorization', 'Bearer abc'] })
   assert.equal(step?.onRequest?.(x), null)
@@ -113,7 +113,7 @@ test('the field is set, and requests without the other one are refused', async (
 function readme(name: string, policy: string): string {
   return `# ${name}
 
-A plugin of Sluice that brings the policy \`${policy}\`.
+A Sluice plugin with the policy \`${policy}\`.
 
 \`\`\`yaml
 plugins: [${name}]
@@ -124,8 +124,8 @@ routes:
     policies: [{ use: ${policy}, with: { field: x-tenant, value: acme } }]
 \`\`\`
 
-* \`npm test\` builds it, runs its own tests and holds it against the contract (\`gw plugin test\`), with the uses in \`example.yaml\`.
-* \`sluice.budgetMicros\` in \`package.json\` is what a request may cost more in a gateway, in microseconds of CPU time.
-* \`npm pack\` makes what operators install in the folder of their document: \`npm install --prefix . ${name}-0.1.0.tgz\`.
+* \`npm test\` builds the plugin, runs its tests, and runs the contract tests (\`gw plugin test\`) with the uses in \`example.yaml\`.
+* \`sluice.budgetMicros\` in \`package.json\` limits the additional CPU time per request, in microseconds.
+* \`npm pack\` creates the archive that operators install in the folder of their document: \`npm install --prefix . ${name}-0.1.0.tgz\`.
 `
 }

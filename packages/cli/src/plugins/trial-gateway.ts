@@ -8,21 +8,21 @@ import { burst } from './burst.js'
 
 const GW = fileURLToPath(new URL('../../bin/gw.mjs', import.meta.url))
 const START_MS = 60_000
-/** Ticks a second of the clock that Linux counts the time of processes with. */
+/** Clock ticks per second in process times on Linux. */
 const TICKS = 100
 
-/** Of so many ticks each is a hundredth, whatever a request costs. */
+/** Number of ticks that give a resolution of one percent. */
 const ENOUGH_TICKS = 100
 const BATCH = 5000
 
-/** CPU time of one request. */
+/** CPU time per request, in microseconds. */
 export interface RequestCost {
   readonly micros: number
-  /** What one tick of the clock is of it: no difference that is smaller can be seen. */
+  /** Resolution: the share of one clock tick. Smaller differences are not measurable. */
   readonly doubtMicros: number
 }
 
-/** A gateway in processes of its own, which a plugin may hang, end or fill. */
+/** A gateway in separate processes, which a plugin may block, crash or overload. */
 export class TrialGateway {
   readonly #child: ChildProcess
   readonly #url: URL
@@ -35,7 +35,11 @@ export class TrialGateway {
     this.#admin = admin
   }
 
-  /** @param dir holds `gateway.yaml`. @throws Error with what it said when it does not start. */
+  /**
+   * Starts a gateway.
+   * @param dir folder with `gateway.yaml`
+   * @throws Error with its last output if it does not start
+   */
   static start(dir: string): Promise<TrialGateway> {
     const args = [GW, 'start', '-c', join(dir, 'gateway.yaml'), '--data-dir', join(dir, '.data')]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
@@ -45,7 +49,7 @@ export class TrialGateway {
         kill(child)
         reject(new Error(`${why}: ${said.trim().split('\n').at(-1) ?? ''}`))
       }
-      const timer = setTimeout(() => fail('the gateway does not start'), START_MS)
+      const timer = setTimeout(() => fail('the gateway did not start'), START_MS)
       const hear = (chunk: Buffer): void => {
         said = (said + chunk.toString()).slice(-64 * 1024)
         const url = /listening on (\S+)/.exec(said)?.[1]
@@ -56,11 +60,11 @@ export class TrialGateway {
       }
       child.stdout.on('data', hear)
       child.stderr.on('data', hear)
-      child.once('exit', () => fail('the gateway ended'))
+      child.once('exit', () => fail('the gateway exited'))
     })
   }
 
-  /** The process of its one worker; null while there is none. */
+  /** Returns the process id of its only worker, or null while there is none. */
   async workerPid(): Promise<number | null> {
     const status = (await (await fetch(`${this.#admin}/v1/status`)).json()) as {
       readonly workers: readonly { readonly pid: number | null }[]
@@ -68,7 +72,7 @@ export class TrialGateway {
     return status.workers[0]?.pid ?? null
   }
 
-  /** The status of a GET; 0: there was no answer. */
+  /** Returns the status of a GET request, or 0 if there was no response. */
   get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
     return new Promise((resolve) => {
       const options = {
@@ -87,7 +91,7 @@ export class TrialGateway {
     })
   }
 
-  /** Sends bytes as they are and waits until they are answered or the connection ends. */
+  /** Sends raw bytes and waits until the response starts or the connection ends. */
   send(bytes: string): Promise<void> {
     return new Promise((resolve) => {
       const socket = net.connect(Number(this.#url.port), this.#url.hostname, () =>
@@ -100,7 +104,7 @@ export class TrialGateway {
     })
   }
 
-  /** CPU time of the worker for requests for a path: for so many of them, or until it is a second. */
+  /** Measures the worker's CPU time for requests, up to a maximum number of requests or one second. */
   async costOf(path: string, mostRequests: number): Promise<RequestCost> {
     const pid = (await this.workerPid()) ?? 0
     const before = ticksOf(pid)
@@ -121,16 +125,16 @@ export class TrialGateway {
   }
 }
 
-/** The group: the workers would outlive the process that is started here. */
+/** Kills the process group, because workers outlive the process that was started. */
 function kill({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch {
-    // All of them are gone.
+    // All processes have already ended.
   }
 }
 
-/** Time of a process in user and system mode (proc(5), fields 14 and 15 of stat). */
+/** Returns the user and system time of a process in ticks (proc(5), fields 14 and 15 of stat). */
 function ticksOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

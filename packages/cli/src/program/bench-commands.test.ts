@@ -23,7 +23,7 @@ test('without the bench package its commands say in one line how to install it',
   const options = withoutBench(t)
   for (const words of [['bench'], ['bench', 'run', 'smoke', '--quick']]) {
     const { code, stdout, stderr } = await gw(words, options)
-    assert.match(stderr, /^gw bench is in a package of its own, .*`npm install @sluice\/bench`.*\n$/)
+    assert.match(stderr, /^gw bench needs the package @sluice.bench, .*`npm install @sluice\/bench`.*\n$/)
     assert.deepEqual([code, stdout], [1, ''])
   }
   const help = await gw(['bench', '--help'], options)

@@ -3,19 +3,17 @@ import { EXIT, Failure } from '../failure.js'
 
 type AddCommands = (bench: Command) => void
 
-/** Not a literal, because the compiler would look for the package, which imports this one. */
+/** Typed as string so that the compiler does not resolve the package, which imports this one. */
 const PACKAGE: string = '@sluice/bench/commands'
 const INSTALL =
-  'gw bench is in a package of its own, which production images leave out; run `npm install @sluice/bench` beside @sluice/cli'
+  'gw bench needs the package @sluice/bench, which production images do not contain; run `npm install @sluice/bench` next to @sluice/cli'
 
 const addCommands = await loadCommands()
 
-/** Adds `gw bench`: the commands of its package where that is installed, else a word on how to install it. */
+/** Adds `gw bench`: its commands if the package is installed, otherwise a hint how to install it. */
 export function addBenchCommands(program: Command): void {
   program.commandsGroup('Benchmarks:')
-  const bench = program
-    .command('bench')
-    .description('measure the gateway, compare runs, and size a deployment')
+  const bench = program.command('bench').description('measure the gateway, compare runs and size deployments')
   if (addCommands !== null) addCommands(bench)
   else
     bench

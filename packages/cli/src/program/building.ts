@@ -1,18 +1,18 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Format } from '../output/output.js'
 
-/** Options of every command that talks to a gateway; they belong to the whole program. */
+/** Global options for the connection to a gateway. */
 export interface ServerOptions {
   readonly server?: string
   readonly tokenFile?: string
 }
 
-/** The option of commands whose result can be printed in several ways. */
+/** Options of commands that print results in several formats. */
 export interface OutputOptions {
   readonly output: Format
 }
 
-/** The option of commands that work on a document. */
+/** Options of commands that read a document. */
 export interface DocumentOptions {
   readonly config: string
 }
@@ -20,8 +20,8 @@ export interface DocumentOptions {
 type Run<O> = (options: O, ...operands: string[]) => number | Promise<number>
 
 /**
- * The action of a command: loads the module it is in, runs it with the options of the command and the program, and
- * makes what it answers the exit code.
+ * Returns the action of a command: loads its module, runs it with the command's and global options, and sets
+ * the exit code to its result.
  */
 export function runs<O>(load: () => Promise<Run<O>>): (this: Command) => Promise<void> {
   return async function act(this: Command): Promise<void> {
@@ -31,13 +31,13 @@ export function runs<O>(load: () => Promise<Run<O>>): (this: Command) => Promise
 }
 
 /**
- * Lets a command take its document as the last argument or with `-c`; it cannot do without. Not a required option,
- * because commander would ask for that one before it names an option that is misspelt.
+ * Adds the required document of a command, as the last argument or with `-c`. Not a required option of
+ * commander, which would be reported before misspelt options.
  */
 export function withDocument(command: Command): Command {
   return command
-    .argument('[document]', 'the document, as with -c')
-    .option('-c, --config <file>', 'the document; - reads it from stdin')
+    .argument('[document]', 'document file, same as -c')
+    .option('-c, --config <file>', 'document file; - reads from stdin')
     .hook('preAction', (_program, run) => takeDocument(run))
 }
 
@@ -45,13 +45,13 @@ function takeDocument(command: Command): void {
   const { config } = command.optsWithGlobals<Partial<DocumentOptions>>()
   const operand = command.args[command.registeredArguments.length - 1]
   if (operand !== undefined && config !== undefined)
-    command.error(`error: two documents, '${operand}' and with -c '${config}'; name one`)
+    command.error(`error: two documents given, '${operand}' and '${config}' (-c); name only one`)
   if (operand === undefined && config === undefined)
-    command.error(`error: no document; name it, such as ${commandPath(command)} gateway.yaml`)
+    command.error(`error: no document given; name one, for example ${commandPath(command)} gateway.yaml`)
   command.setOptionValue('config', config ?? operand)
 }
 
-/** How a command is called, `gw routes list`. */
+/** Returns the full name of a command, such as `gw routes list`. */
 function commandPath(command: Command): string {
   const words = command.registeredArguments
     .filter((argument) => argument.required)
@@ -61,7 +61,9 @@ function commandPath(command: Command): string {
   return [...names, ...words].join(' ')
 }
 
-/** Adds an option that the command cannot do without; asked for when the others have been found to be spelt right. */
+/**
+ * Adds a required option. It is checked after the other options, so that misspelt ones are reported first.
+ */
 export function withRequired<T>(
   command: Command,
   flags: string,
@@ -74,7 +76,7 @@ export function withRequired<T>(
   })
 }
 
-/** What a group of commands does when none of them is named; a word that is none of them is reported. */
+/** Makes a command the default of its group, and reports unknown subcommands. */
 export function asDefault(command: Command): Command {
   return command.allowExcessArguments(true).hook('preAction', async (_program, run) => {
     const [word] = run.args
@@ -92,7 +94,7 @@ export function asDefault(command: Command): Command {
 
 /** Adds `-o`; the first format is the default. */
 export function withOutput(command: Command, ...formats: readonly [Format, ...Format[]]): Command {
-  const option = new Option('-o, --output <format>', 'how to print the result')
+  const option = new Option('-o, --output <format>', 'output format')
   return command.addOption(option.choices(formats).default(formats[0]))
 }
 
@@ -102,7 +104,7 @@ export function withExample(command: Command, ...lines: readonly string[]): Comm
   return command.addHelpText('after', `\n${heading}:\n${lines.map((line) => `  ${line}`).join('\n')}`)
 }
 
-/** Reads a whole number between two bounds. */
+/** Returns a parser for integers within bounds. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
@@ -111,7 +113,7 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   }
 }
 
-/** Collects the values of an option that may be given several times. */
+/** Collects the values of a repeatable option. */
 export function collect(value: string, before?: readonly string[] | false): string[] {
   return [...(before || []), value]
 }

@@ -1,15 +1,13 @@
 import { Argument, type Command } from 'commander'
 import { collect, runs, wholeNumber, withExample, withOutput } from './building.js'
 
-/** Most records that `--last` holds in memory. */
+/** Maximum of `--last`, whose records are held in memory. */
 const MAX_LAST = 100_000
 
 /** Adds the commands that work with the traffic log. */
 export function addLogCommands(program: Command): void {
-  program.commandsGroup('With the traffic log:')
-  const logs = program
-    .command('logs')
-    .description('the calls that the gateway served, from its log files or from Elasticsearch')
+  program.commandsGroup('Traffic log:')
+  const logs = program.command('logs').description('read the traffic log, from files or Elasticsearch')
   addTail(logs)
   addDecrypt(logs)
   addSearch(logs)
@@ -18,14 +16,12 @@ export function addLogCommands(program: Command): void {
 }
 
 function addTail(logs: Command): void {
-  const tail = logs
-    .command('tail')
-    .description('follow the traffic log: the newest calls, then those that come')
+  const tail = logs.command('tail').description('print the latest calls and follow new ones')
   addSource(tail)
   tail
-    .option('--last <n>', 'calls to begin with', wholeNumber(0, MAX_LAST), 10)
-    .option('-f, --follow', 'go on with the calls that come', true)
-    .option('--no-follow', 'end with the calls that are there')
+    .option('--last <n>', 'number of past calls to print first', wholeNumber(0, MAX_LAST), 10)
+    .option('-f, --follow', 'keep printing new calls', true)
+    .option('--no-follow', 'exit after the existing calls')
   addFilters(tail)
   printsCalls(
     tail,
@@ -39,9 +35,9 @@ function addTail(logs: Command): void {
 function addDecrypt(logs: Command): void {
   const decrypt = logs
     .command('decrypt')
-    .description('print records with the values that privacy rules have encrypted')
-    .argument('[file]', 'records, one a line; default stdin')
-    .option('--key-file <file>', 'a key, else that of GW_LOG_KEY; may be repeated', collect)
+    .description('decrypt the values in records that privacy rules encrypted')
+    .argument('[file]', 'file with one record per line; default stdin')
+    .option('--key-file <file>', 'key file; default GW_LOG_KEY; repeatable', collect)
   decrypt.action(runs(async () => (await import('../commands/logs-decrypt.js')).decrypt))
   withExample(
     decrypt,
@@ -51,16 +47,14 @@ function addDecrypt(logs: Command): void {
 }
 
 function addSearch(logs: Command): void {
-  const search = logs
-    .command('search')
-    .description('search the traffic log: the calls that fit, oldest first')
+  const search = logs.command('search').description('print matching calls, oldest first')
   addSource(search)
   search
-    .option('--last <n>', 'the newest so many of them', wholeNumber(1, MAX_LAST), 100)
-    .option('--limit <n>', 'the same as --last', wholeNumber(1, MAX_LAST))
-    .option('--all', 'all of them')
+    .option('--last <n>', 'number of newest matches to print', wholeNumber(1, MAX_LAST), 100)
+    .option('--limit <n>', 'same as --last', wholeNumber(1, MAX_LAST))
+    .option('--all', 'print all matches')
   addFilters(search)
-  search.option('--until <time>', 'as --since; calls that began then or later are left out')
+  search.option('--until <time>', 'end of the time range, in the format of --since')
   printsCalls(
     search,
     'search',
@@ -72,12 +66,12 @@ function addSearch(logs: Command): void {
 function addReplay(logs: Command): void {
   const replay = logs
     .command('replay-dead')
-    .description('deliver the records again that a target had refused')
-    .option('-c, --config <file>', 'take the targets and their spools from this document')
-    .option('--target <id>', "which of the document's log targets; main is that of log.sink")
-    .option('--dir <dir>', 'the spool directory whose dead letters are delivered')
+    .description('retry the delivery of rejected records (dead letters)')
+    .option('-c, --config <file>', 'document with the log targets and their spools')
+    .option('--target <id>', 'log target in the document; main is log.sink')
+    .option('--dir <dir>', 'spool folder with dead letters')
   addCluster(replay)
-  replay.option('--dry-run', 'only say what is there')
+  replay.option('--dry-run', 'show the dead letters without delivering them')
   withOutput(replay, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/logs-replay-dead.js')).replayDead),
   )
@@ -91,15 +85,15 @@ function addReplay(logs: Command): void {
 function addSetup(program: Command): void {
   const setup = program
     .command('log-setup')
-    .description('create or renew the index template, lifecycle and data stream in Elasticsearch')
-    .addArgument(new Argument('[target]', 'where the traffic log goes').choices(['es', 'elasticsearch']))
-    .option('-c, --config <file>', 'take the cluster and the data stream from this document')
-    .option('--target <id>', "which of the document's log targets; main is that of log.sink")
+    .description('create or update the index template, lifecycle and data stream in Elasticsearch')
+    .addArgument(new Argument('[target]', 'kind of log target').choices(['es', 'elasticsearch']))
+    .option('-c, --config <file>', 'document with the cluster and data stream')
+    .option('--target <id>', 'log target in the document; main is log.sink')
   addCluster(setup)
   setup
-    .option('--retention <time>', 'delete records after this time, such as 30d; none keeps them')
-    .option('--replicas <n>', 'copies of each shard; 0 for a single node', wholeNumber(0, 10))
-    .option('--dry-run', 'only say what would be sent')
+    .option('--retention <time>', 'delete records after this time, such as 30d; none: keep them')
+    .option('--replicas <n>', 'replicas per shard; 0 for a single node', wholeNumber(0, 10))
+    .option('--dry-run', 'show the requests without sending them')
   withOutput(setup, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/log-setup.js')).logSetup),
   )
@@ -110,51 +104,58 @@ function addSetup(program: Command): void {
   )
 }
 
-/** The same for every command that reads calls. */
+/** Adds the options for the source of calls. */
 function addSource(command: Command): void {
   command
-    .option('--dir <dir>', 'directory of the log files; default ./data/traffic')
-    .option('-c, --config <file>', 'take the directory or the cluster from this document')
-    .option('--target <id>', "which of the document's log targets; main is that of log.sink")
+    .option('--dir <dir>', 'folder with log files; default ./data/traffic')
+    .option('-c, --config <file>', 'document with the folder or cluster')
+    .option('--target <id>', 'log target in the document; main is log.sink')
   addCluster(command)
 }
 
-/** Secrets come from files or GW_ES_USERNAME, GW_ES_PASSWORD and GW_ES_API_KEY, which others cannot see. */
+/**
+ * Adds the options for an Elasticsearch cluster. Secrets come from files or the environment, because other
+ * users can see the command line.
+ */
 function addCluster(command: Command): void {
   command
-    .option('--elasticsearch <url>', 'the cluster; may be repeated for its nodes', collect)
-    .option('--data-stream <name>', 'the data stream; default logs-gateway-default')
-    .option('--es-username <name>', 'the user, else GW_ES_USERNAME')
-    .option('--es-password-file <file>', 'file that holds the password, else GW_ES_PASSWORD')
-    .option('--es-api-key-file <file>', 'file that holds an API key, else GW_ES_API_KEY')
-    .option('--es-ca-file <file>', "authorities to trust instead of the system's, PEM")
+    .option('--elasticsearch <url>', 'cluster URL; repeat for several nodes', collect)
+    .option('--data-stream <name>', 'data stream; default logs-gateway-default')
+    .option('--es-username <name>', 'user name; default GW_ES_USERNAME')
+    .option('--es-password-file <file>', 'password file; default GW_ES_PASSWORD')
+    .option('--es-api-key-file <file>', 'API key file; default GW_ES_API_KEY')
+    .option('--es-ca-file <file>', "CA certificates to trust instead of the system's, PEM")
 }
 
-/** The same for every command that prints the calls it has picked. */
+/** Adds the output options and action of commands that print calls. */
 function printsCalls(command: Command, name: 'tail' | 'search', ...examples: readonly string[]): void {
   withOutput(command, 'table', 'jsonl').action(runs(async () => (await import('../commands/logs.js'))[name]))
   withExample(command, ...examples)
 }
 
-/** The same for every command that picks calls. Of an option that is repeated one value is enough; * is any text. */
+/** Adds the filter options. If an option is repeated, any of its values may match; * matches any text. */
 function addFilters(command: Command): void {
   command
-    .option('--status <status>', '404, 5xx or 400-499; several with commas', collect)
-    .option('--route <id>', 'the route', collect)
-    .option('--api <name>', 'the API that the route is a part of', collect)
-    .option('--method <method>', 'the method; several with commas', collect)
-    .option('--path <prefix>', 'the beginning of the path; with a * the whole path', collect)
-    .option('--host <host>', 'the host', collect)
-    .option('--client <address>', 'the address of the client', collect)
-    .option('--consumer <id>', 'id or name of the consumer', collect)
-    .option('--result <result>', 'success, blocked, error, aborted or shed; several with commas', collect)
-    .option('--code <code>', 'the error code, such as GW_UPSTREAM_TIMEOUT; several with commas', collect)
-    .option('--id <id>', 'the id of the request', collect)
-    .option('--trace <id>', 'the id of the trace', collect)
-    .option('--since <time>', '10m, 1h, or an instant such as 2026-01-31T08:00:00Z')
+    .option('--status <status>', '404, 5xx or 400-499; separate several with commas', collect)
+    .option('--route <id>', 'route id', collect)
+    .option('--api <name>', 'API name', collect)
+    .option('--method <method>', 'method; separate several with commas', collect)
+    .option('--path <prefix>', 'path prefix; with *, a pattern for the whole path', collect)
+    .option('--host <host>', 'host', collect)
+    .option('--client <address>', 'client address', collect)
+    .option('--consumer <id>', 'consumer id or name', collect)
+    .option(
+      '--result <result>',
+      'success, blocked, error, aborted or shed; separate several with commas',
+      collect,
+    )
+    .option('--code <code>', 'error code, such as GW_UPSTREAM_TIMEOUT; separate several with commas', collect)
+    .option('--id <id>', 'request id', collect)
+    .option('--trace <id>', 'trace id', collect)
+    .option('--since <time>', 'start of the time range: 10m, 1h, or 2026-01-31T08:00:00Z')
     .option(
       '--where <condition>',
-      'any field of the record: field=value, !=, or with a number >, >=, <, <=; two with || between them: one holds',
+      'condition on any field: field=value, !=, or >, >=, <, <= with a number; combine alternatives with ||',
       collect,
     )
 }

@@ -14,7 +14,7 @@ export function addToolCommands(program: Command): void {
   addPlugin(program)
   addScript(program)
   addImport(program)
-  const version = program.command('version').description('the versions of gw and of Node.js')
+  const version = program.command('version').description('print the versions of gw and Node.js')
   withOutput(version, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/version.js')).showVersion),
   )
@@ -26,38 +26,31 @@ export function addToolCommands(program: Command): void {
 function addCacheServer(program: Command): void {
   const server = program
     .command('cache-server')
-    .description('run a cache that gateways and others share, in the foreground until SIGTERM or SIGINT')
+    .description('run a cache server for gateways and other clients, in the foreground')
     .option(
       '--listen <address>',
-      'host:port; anything but loopback needs --token-file, the token that clients send',
+      'host:port; requires --token-file unless it is a loopback address',
       '127.0.0.1:9910',
     )
-    .addOption(new Option('--tier <tier>', 'size: that many workers').choices(['W1', 'W2', 'W4', 'W8']))
+    .addOption(new Option('--tier <tier>', 'number of workers').choices(['W1', 'W2', 'W4', 'W8']))
+    .option('--workers <n>', 'server threads; overrides --tier; default: one per CPU', wholeNumber(1, 64))
+    .option('--max-bytes <size>', 'memory for values', '256mb')
+    .option('--max-object-bytes <size>', 'largest value', '1mb')
+    .option('--ttl <duration>', 'default lifetime of values; none: until evicted', '1h')
+    .option('--space <settings>', 'settings of a space, name=ttl:5m,max:64mb; repeatable', collect)
+    .option('--connections <n>', 'maximum connections per thread', wholeNumber(1, 1_000_000), 5000)
+    .option('--tls-cert <file>', 'certificate chain, PEM; requires --tls-key')
+    .option('--tls-key <file>', 'private key, PEM')
+    .option('--persist <url>', 'persist values in Valkey or Redis, redis://host:port or rediss://')
+    .option('--persist-user <name>', 'user name for Valkey')
+    .option('--persist-password-file <file>', 'password file for Valkey, readable only by its owner')
     .option(
-      '--workers <n>',
-      'threads that serve; before --tier; default one for each CPU',
-      wholeNumber(1, 64),
+      '--persist-prefix <text>',
+      'key prefix in Valkey; must be unique per cache server',
+      'sluice-cache:',
     )
-    .option('--max-bytes <size>', 'memory for entries', '256mb')
-    .option('--max-object-bytes <size>', 'longest value', '1mb')
-    .option('--ttl <duration>', 'how long an entry stays that is put without ttl; none: until evicted', '1h')
-    .option(
-      '--space <settings>',
-      'name=ttl:5m,max:64mb; what a space has of its own; may be repeated',
-      collect,
-    )
-    .option('--connections <n>', 'most connections to one thread', wholeNumber(1, 1_000_000), 5000)
-    .option('--tls-cert <file>', 'certificate chain; needs --tls-key')
-    .option('--tls-key <file>', 'private key of the certificate')
-    .option(
-      '--persist <url>',
-      'Valkey or Redis where values outlive the server, redis://host:port or rediss://',
-    )
-    .option('--persist-user <name>', 'the user there')
-    .option('--persist-password-file <file>', 'holds the password; private (chmod 600)')
-    .option('--persist-prefix <text>', 'what all keys there begin with; one for each server', 'sluice-cache:')
-    .option('--persist-timeout <duration>', 'how long a request waits for it', '250ms')
-    .option('--persist-ca <file>', 'authority of its certificate, PEM')
+    .option('--persist-timeout <duration>', 'maximum time that a request waits for Valkey', '250ms')
+    .option('--persist-ca <file>', 'CA certificates for Valkey, PEM')
     .action(runs(async () => (await import('../commands/cache-server.js')).runCacheServer))
   withExample(
     server,
@@ -74,29 +67,29 @@ function addSecrets(program: Command): void {
   withExample(password, 'gw hash-password', 'gw hash-password < password.txt')
   const newKey = program
     .command('new-key')
-    .description('make a key, for api-key and for tokens of the admin API')
+    .description('create a key and its digest, for api-key or the admin API')
   withOutput(newKey, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/secrets.js')).printNewKey),
   )
   withExample(newKey, 'gw new-key')
   const key = program
     .command('hash-key')
-    .description('print the digest of a key from stdin, for api-key and for tokens of the admin API')
+    .description('print the digest of a key from stdin, for api-key or the admin API')
     .action(runs(async () => (await import('../commands/secrets.js')).printKeyHash))
   withExample(key, 'gw hash-key < key.txt')
 }
 
 function addPolicy(program: Command): void {
-  const policy = program.command('policy').description('the policies of this version')
-  const list = policy.command('list').description('all policies, with what they do')
+  const policy = program.command('policy').description('list and describe the built-in policies')
+  const list = policy.command('list').description('list all policies')
   withOutput(list, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/policy.js')).listPolicies),
   )
   withExample(list, 'gw policy list')
   const doc = policy
     .command('doc')
-    .description('example, parameters and behaviour of one policy; as JSON, its schema')
-    .argument('<name>', 'the policy')
+    .description('show the example, parameters and behaviour of a policy; with -o json its schema')
+    .argument('<name>', 'policy name')
   withOutput(doc, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/policy.js')).documentPolicy),
   )
@@ -104,28 +97,28 @@ function addPolicy(program: Command): void {
 }
 
 function addPlugin(program: Command): void {
-  const plugin = program.command('plugin').description('packages that bring policies')
+  const plugin = program.command('plugin').description('create, test and list plugins')
   const list = plugin
     .command('list')
-    .description('the plugins of a document, or with no document those of the running gateway')
-    .argument('[document]', 'the document')
-    .option('-c, --config <file>', 'the document')
+    .description('list the plugins of a document, or of the running gateway')
+    .argument('[document]', 'document file')
+    .option('-c, --config <file>', 'document file')
   withOutput(list, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/plugin-list.js')).listPlugins),
   )
   withExample(list, 'gw plugin list gateway.yaml', 'gw plugin list --server http://127.0.0.1:9901')
   const fresh = plugin
     .command('new')
-    .description('make a package in TypeScript with a policy and its test')
-    .argument('<name>', 'of the package; that of its folder is the same without the scope')
+    .description('create a TypeScript package with a policy and a test')
+    .argument('<name>', 'package name; the folder is named without the scope')
     .action(runs(async () => (await import('../commands/plugin-new.js')).newPlugin))
   withExample(fresh, 'gw plugin new sluice-plugin-tenants')
   const test = plugin
     .command('test')
     .description(
-      'hold a plugin against the contract, alone and in a gateway, and measure what its policies cost',
+      'run the plugin contract tests, alone and in a gateway, and measure the cost of its policies',
     )
-    .argument('[dir]', 'its folder, which has an example.yaml; this one where none is named')
+    .argument('[dir]', 'plugin folder with example.yaml; default: the current folder')
   withOutput(test, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/plugin-test.js')).testPlugin),
   )
@@ -133,19 +126,19 @@ function addPlugin(program: Command): void {
 }
 
 function addScript(program: Command): void {
-  const script = program.command('script').description('try scripts of the policy script')
+  const script = program.command('script').description('test scripts for the policy script')
   const test = script
     .command('test')
-    .description('run a script against an exchange from a file, and show what it did')
-    .argument('<file>', 'the script')
-    .option('--request <file>', 'the exchange, as JSON; without it a GET of /')
+    .description('run a script on an exchange from a file and show its effects')
+    .argument('<file>', 'script file')
+    .option('--request <file>', 'exchange as JSON; default: GET /')
     .addOption(
-      new Option('--call <side>', 'which of its functions')
+      new Option('--call <side>', 'function to call')
         .choices(['request', 'response', 'error'])
         .default('request'),
     )
     .addOption(
-      new Option('--engine <engine>', 'what runs it')
+      new Option('--engine <engine>', 'JavaScript engine')
         .choices(['auto', 'quickjs', 'isolated-vm'])
         .default('auto'),
     )
@@ -156,15 +149,15 @@ function addScript(program: Command): void {
 }
 
 function addImport(program: Command): void {
-  const imports = program.command('import').description('make documents of what other tools describe')
+  const imports = program.command('import').description('create documents from other formats')
   const openapi = imports
     .command('openapi')
     .description(
-      'write a document with a route for each path of an OpenAPI description, and the policy openapi',
+      'create a document from an OpenAPI description, with one route per path and the policy openapi',
     )
-    .argument('<file>', 'the description, OpenAPI 3.0 or 3.1, YAML or JSON')
-    .option('--out <file>', 'the document to write; without it, it is printed')
-    .option('--upstream <url>', 'where the API is, in place of the servers of the description')
+    .argument('<file>', 'OpenAPI 3.0 or 3.1 description, YAML or JSON')
+    .option('--out <file>', 'document file to write; default: stdout')
+    .option('--upstream <url>', 'URL of the API; default: the servers in the description')
   withOutput(openapi, 'yaml', 'json').action(
     runs(async () => (await import('../commands/import-openapi.js')).importOpenapi),
   )
@@ -174,13 +167,13 @@ function addImport(program: Command): void {
 function addCompletion(program: Command): void {
   const completion = program
     .command('completion')
-    .description('print the script that completes gw in a shell')
-    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
+    .description('print the completion script for a shell')
+    .addArgument(new Argument('<shell>', 'shell').choices(['bash', 'zsh', 'fish']))
     .action(runs(async () => (await import('../completion/scripts.js')).printScript))
   withExample(completion, 'gw completion bash > /etc/bash_completion.d/gw')
   program
     .command('__complete', { hidden: true })
-    .description('print what may stand at the last of these words; for the scripts of gw completion')
+    .description('print completions for the last word; used by the scripts of gw completion')
     .argument('[words...]')
     .action(
       runs(async () => {

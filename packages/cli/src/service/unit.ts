@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 
-/** What differs between the units of two gateways on one machine. Paths are absolute. */
+/** Values of the unit of a gateway. Paths are absolute. */
 export interface UnitFacts {
-  /** Of the unit, of its folder in /etc and of that in /var/lib. */
+  /** Name of the unit and of its folders in /etc and /var/lib. */
   readonly name: string
   readonly user: string
-  /** What starts gw: its path, behind that of Node.js where systemd does not find it. */
+  /** Command that starts gw: its path, preceded by that of Node.js if systemd does not find it. */
   readonly command: string
   readonly document: string
 }
 
 const MARK = '# Written by gw service install. SHA-256 of the lines below: '
 
-/** The unit of a gateway that can do nothing but serve, see systemd.exec(5). */
+/** Returns the unit of a gateway with all restrictions that still allow it to serve, see systemd.exec(5). */
 export function unitText({ name, user, command, document }: UnitFacts): string {
   return marked(`[Unit]
 Description=Sluice API gateway
@@ -25,39 +25,39 @@ StartLimitBurst=5
 Type=exec
 User=${user}
 Group=${user}
-# What the document does not name is kept here: data/ with the last good document, the history and the traffic log.
+# Default location of data/, with the last valid document, the deploy history and the traffic log.
 StateDirectory=${name}
 StateDirectoryMode=0750
 WorkingDirectory=/var/lib/${name}
-# Variables of the document, \${env:NAME}; readable by root only. A minus: it need not be there.
+# Variables for \${env:NAME} in the document; readable by root only. The minus makes the file optional.
 EnvironmentFile=-/etc/${name}/environment
 Environment=NODE_ENV=production
-# Nothing checks the document before: with a mistake in it the last good one serves, also after a reboot.
+# The document is not validated first: if it is invalid, the last valid one is used, also after a reboot.
 ExecStart=${command} start ${document}
-# Reads the document and what its references name again; a document with a mistake changes nothing.
+# Reloads the document and its references; an invalid document changes nothing.
 ExecReload=/bin/kill -HUP $MAINPID
-# The supervisor alone is asked to drain; its workers end with it. Longer than drain.delay and drain.timeout together.
+# Only the supervisor gets the signal; it drains its workers. Longer than drain.delay plus drain.timeout.
 KillMode=mixed
 TimeoutStopSec=60
 Restart=on-failure
 RestartSec=1
-# A document with a mistake and no good one before it (3), and wrong usage (64), are not cured by another start.
+# A restart does not help if the document is invalid and there is no earlier one (3), or with wrong usage (64).
 RestartPreventExitStatus=3 64
-# A worker that the kernel kills for its memory is replaced by the supervisor; the others go on.
+# The supervisor replaces a worker that the kernel kills for lack of memory; the others continue.
 OOMPolicy=continue
-# In each process: a connection takes a descriptor, and each upstream connection another.
+# Per process: each client connection and each upstream connection needs a descriptor.
 LimitNOFILE=65536
-# Processes and threads, about twelve for a worker.
+# Processes and threads, about twelve per worker.
 TasksMax=2048
-# An image of the memory would hold keys and requests.
+# A core dump would contain keys and requests.
 LimitCORE=0
 UMask=0077
 
-# Ports below 1024, and no other privilege.
+# Allows ports below 1024, and nothing else.
 AmbientCapabilities=CAP_NET_BIND_SERVICE
 CapabilityBoundingSet=CAP_NET_BIND_SERVICE
 NoNewPrivileges=yes
-# Files: all read-only but its own; uploads that wait are in a temporary directory of its own.
+# All files are read-only except its own. Buffered uploads are in a private temporary directory.
 ProtectSystem=strict
 ProtectHome=yes
 PrivateTmp=yes
@@ -81,14 +81,14 @@ SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
 SystemCallErrorNumber=EPERM
-# MemoryDenyWriteExecute is not here: the compiler of Node.js writes the code that it runs.
+# MemoryDenyWriteExecute is not set: Node.js compiles code at run time.
 
 [Install]
 WantedBy=multi-user.target
 `)
 }
 
-/** Whether a unit is as a version of gw has written it; not so when somebody has changed it, or written another. */
+/** True if a unit is unchanged since a version of gw wrote it. */
 export function isAsWritten(text: string): boolean {
   const end = text.indexOf('\n') + 1
   return text.slice(0, end) === `${MARK}${digestOf(text.slice(end))}\n`
