@@ -63,7 +63,7 @@ test('a refused request keeps its header and gets no consumer', () => {
   assert.deepEqual(x.headers, ['x-api-key', 'wrong'])
 })
 
-test('a refusal says where the key belongs and never repeats one', () => {
+test('a refusal names the place of the key and never repeats the key', () => {
   const header = run({ name: 'X-Key' }, exchange({ headers: ['x-key', 'guess-1'] }))
   assert.deepEqual(header?.headers, [
     'x-gw-error',
@@ -164,7 +164,7 @@ test('a plain key in the configuration is refused with the remedy, and not repea
   )
 })
 
-test('a digest that stands twice, a bad name and a bad moment are refused', () => {
+test('a duplicate digest, an invalid name and an invalid time are rejected', () => {
   const compile = (config: Partial<ApiKeyConfig>) => () => apiKey.compile({ keys, ...config }, testEnv())
   assert.throws(
     compile({ keys: [...keys, { id: 'b', sha256: sha256.toUpperCase() }] }),
@@ -198,7 +198,7 @@ test('a moment is a day in UTC or a time with its offset', () => {
   }
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts what is documented and rejects everything else', () => {
   const defaulted = { keys: [{ id: 'a', sha256 }] }
   assert.deepEqual(schemaMistakes(apiKey, defaulted), [])
   assert.deepEqual(defaulted, { keys: [{ id: 'a', sha256 }], in: 'header', name: 'x-api-key', strip: true })

@@ -27,7 +27,7 @@ function code(config: AuthorizeConfig, consumer: Consumer | null = ANN): string 
   return decide(config, exchange({ consumer }))?.problem?.code ?? ''
 }
 
-test('one rule that holds lets in; a rule holds when all it names holds', () => {
+test('one matching rule allows; a rule matches if all its requirements are met', () => {
   for (const [rule, isIn] of [
     [{ consumers: ['bob', 'ann'] }, true],
     [{ consumers: ['bob'] }, false],
@@ -77,20 +77,20 @@ test('of a claim that is a list one item is enough, to be refused as well', () =
   }
 })
 
-test('deny wins over allow, and what nobody allows is refused', () => {
+test('deny takes precedence over allow, and a caller that no rule allows is denied', () => {
   assert.equal(code({ allow: 'authenticated' }), '')
   assert.equal(code({ allow: 'authenticated', deny: [{ groups: ['beta'] }] }), 'GW_ACCESS_DENIED')
   assert.equal(code({ allow: [{ consumers: ['ann'] }], deny: [{ consumers: ['ann'] }] }), 'GW_ACCESS_DENIED')
   assert.equal(code({ allow: [{ consumers: ['bob'] }], deny: [{ consumers: ['eve'] }] }), 'GW_ACCESS_DENIED')
 })
 
-test('nobody authenticated is 401 with a challenge, also where a rule denies', () => {
+test('an unauthenticated caller gets 401 with a challenge, even if a rule denies', () => {
   const reply = decide({ allow: 'authenticated', deny: [{ groups: ['x'] }] }, exchange({}))
   assert.deepEqual([reply?.status, reply?.problem?.code], [401, 'GW_AUTH_MISSING'])
   assert.ok(reply!.headers.join(' ').includes('www-authenticate Bearer'))
 })
 
-test('who lacks nothing but scopes hears which, as RFC 6750 has it; the reason is for the log alone', () => {
+test('a caller who lacks only scopes learns which (RFC 6750); the reason is only logged', () => {
   const x = exchange({ consumer: ANN })
   const allow = [
     { groups: ['staff'], scopes: ['all'] },
@@ -114,13 +114,13 @@ test('names are compared letter for letter: look-alikes, case and names of proto
   assert.equal(code({ allow: [{ groups: ['constructor', '__proto__'] }] }), 'GW_ACCESS_DENIED')
 })
 
-test('a consumer of whom no roles and scopes are known has none', () => {
+test('a consumer without known roles and scopes has none', () => {
   const bare = consumerOf('basic-auth', 'bare')
   assert.equal(code({ allow: [{ roles: ['reader'] }] }, bare), 'GW_ACCESS_DENIED')
   assert.equal(code({ allow: [{ scopes: ['a'] }] }, bare), 'GW_SCOPE_MISSING')
 })
 
-test('dryRun refuses nobody and marks whom it would have refused', () => {
+test('dryRun denies nobody and marks requests it would have denied', () => {
   const x = exchange({ consumer: ANN })
   assert.equal(decide({ allow: [{ groups: ['staff'] }], dryRun: true }, x), null)
   assert.equal(x.vars?.get('authorize'), 'would-deny')

@@ -80,7 +80,7 @@ test('challenges are read beside those of other schemes, whatever is in quotes',
   )
 })
 
-test('what a target cannot mean is not answered, and what it sends breaks out of nothing', () => {
+test('an invalid challenge is ignored, and its values cannot break out of the header', () => {
   const refused = [
     ...['Digest', 'Digest realm="a"', 'Digest nonce="a"', 'Digest realm="a", nonce=""', 'Basic realm="a"'],
     ...['Digest realm="a", nonce="b", algorithm=SHA-1', 'Digest realm="a", nonce="b", qop="other"'],

@@ -18,7 +18,7 @@ function server(lifeMs = 60_000) {
   return { calls, clock, reasons, source }
 }
 
-test('who needs a token while it is fetched waits for the same call', async () => {
+test('concurrent callers share one token request', async () => {
   const { calls, source } = server()
   const waiting = [source.get(), source.get(), source.get()]
   assert.equal(calls.length, 1)
@@ -48,7 +48,7 @@ test('a token that ends soon is replaced in the background, while it is used', a
   assert.equal(await late, 't3')
 })
 
-test('a failure is not asked about again at once, and says when it will be', async () => {
+test('a failure pauses requests and reports the time of the next one', async () => {
   const { calls, clock, reasons, source } = server()
   const first = source.get()
   calls[0]!.fail()

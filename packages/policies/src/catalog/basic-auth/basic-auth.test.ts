@@ -149,7 +149,7 @@ test('a verified password is answered without a promise until cacheTtl has passe
   assert.equal(await late, null)
 })
 
-test('what was verified does not authenticate another password, name or case', async () => {
+test('a verified login does not authenticate another password, name or case', async () => {
   const admit = gate({ users: [ACME, { name: 'other', password: cheapHash('s3:cret', 'another salt') }] })
   assert.equal(await admit(exchange({ headers: basic('acme:s3:cret') })), null)
   for (const credentials of ['acme:s3:cre', 'acme:s3:crett', 'Acme:s3:cret', 'acme:S3:cret']) {
@@ -158,7 +158,7 @@ test('what was verified does not authenticate another password, name or case', a
   assert.ok(admit(exchange({ headers: basic('other:s3:cret') })) instanceof Promise)
 })
 
-test('what was verified survives a reload, and a changed or removed user is not accepted any more', async () => {
+test('verified logins survive a reload, but not a change or removal of the user', async () => {
   const table = new Map<string, unknown>()
   const request = () => exchange({ headers: basic('acme:s3:cret') })
   assert.equal(await gate({}, table)(request()), null)
@@ -212,7 +212,7 @@ test('equal questions asked at once share one hash, and a client with too many d
   assert.equal(code(await admit(exchange({ headers: basic('acme:more') }))), 'GW_AUTH_INVALID')
 })
 
-test('80 clients with random users keep none of 60 users out, from the same address either', async () => {
+test('80 clients with random users do not block 60 real users, even from the same address', async () => {
   const users = Array.from({ length: 60 }, (_, i) => ({ name: `user${i}`, password: ACME.password }))
   const admit = gate({ users })
   let guesses = 0
@@ -229,7 +229,7 @@ test('80 clients with random users keep none of 60 users out, from the same addr
   assert.ok(guesses > 80)
 })
 
-test('a flood of wrong passwords for a user keeps out nobody whose password was right before', async () => {
+test('a flood of wrong passwords does not block users whose password was correct before', async () => {
   const admit = gate({ cacheTtl: '1s' })
   const ask = (credentials: string, startedMono: number) =>
     admit(exchange({ headers: basic(credentials), startedMono }))
@@ -291,7 +291,7 @@ test('failed logins count for all uses of the same users, also with another hash
   assert.equal(code(await ask(other, 'bob:c')), 'GW_AUTH_INVALID')
 })
 
-test('guesses that no hash comes to in time are an overload, not a fault', async (t) => {
+test('guesses that are not hashed in time get an overload response, not an error', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const admit = gate()
   const asked = Array.from({ length: 200 }, (_, i) => admit(exchange({ headers: basic(`acme:x${i}`) })))
@@ -321,7 +321,7 @@ test('credentials decode like a Buffer, or not at all', () => {
   fc.assert(fc.property(fc.string(), (text) => assert.doesNotThrow(() => parse(`Basic ${text}`))))
 })
 
-test('who was verified is known by the header from then on, and by another spelling of it through a decoder', async () => {
+test('a verified user is recognised by the header, and by other spellings of it', async () => {
   const admit = gate({})
   const ask = (value: string) => admit(exchange({ headers: ['authorization', value] }))
   const value = basic('acme:s3:cret')[1]!
@@ -387,7 +387,7 @@ test('names that cannot be sent, repeated names, no users and a bad realm are re
   assert.throws(compile({ realm: 'a\r\nb' }), /'realm' contains a character/)
 })
 
-test('the schema takes what is documented, marks the password secret and refuses the rest', () => {
+test('the schema accepts what is documented, marks the password as secret and rejects everything else', () => {
   const defaulted = { users: [{ name: 'a', password: 'b' }] }
   assert.deepEqual(schemaMistakes(basicAuth, defaulted), [])
   assert.deepEqual(defaulted, {

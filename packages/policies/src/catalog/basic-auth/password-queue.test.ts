@@ -30,19 +30,19 @@ function orderOf(jobs: readonly (readonly [string, Job | null])[]): Promise<stri
   )
 }
 
-test('attempts of one client on users who do not exist cost no more than three hashes at once', async () => {
+test('attempts of one client on unknown users cost at most three hashes at once', async () => {
   const queue = new PasswordQueue()
   const jobs = Array.from({ length: 150 }, () => queue.add(attempt({ isUnknownUser: true }), going()))
   assert.equal(new Set(jobs).size, 3)
   assert.deepEqual(new Set(await settled(jobs)), new Set([false]))
 })
 
-test('a user who does not exist has no right password, even that of the hash in its place', async () => {
+test('an unknown user has no correct password, not even that of the dummy hash', async () => {
   const job = new PasswordQueue().add(attempt({ isUnknownUser: true, password: 'right' }), going())
   assert.equal(await job?.result, false)
 })
 
-test('a shared hash says nothing about an attempt on a real user', async () => {
+test('a shared hash does not affect an attempt on a real user', async () => {
   const queue = new PasswordQueue()
   const guesses = Array.from({ length: 20 }, () => queue.add(attempt({ isUnknownUser: true }), going()))
   const right = queue.add(attempt({ password: 'right' }), going())
@@ -51,7 +51,7 @@ test('a shared hash says nothing about an attempt on a real user', async () => {
   await settled(guesses)
 })
 
-test('an attempt waits as long on a real user as on one who does not exist', async () => {
+test('attempts on real and unknown users wait equally long', async () => {
   for (const isUnknownUser of [true, false]) {
     const queue = new PasswordQueue()
     const before = Array.from({ length: 4 }, () => queue.add(attempt(), going()))

@@ -50,7 +50,7 @@ test('a body announced as smaller than min is refused, no body counts as empty',
   assert.equal(run({ max: '1kb', min: '10b' }, exchange({ contentLength: 10 })), null)
 })
 
-test('a min above max and text that is no size are refused', () => {
+test('a min above max and an invalid size are rejected', () => {
   assert.throws(
     () => bodyLimit.compile({ max: '1kb', min: '2kb' }, testEnv()),
     /'min' 2kb is greater than 'max' 1kb/,
@@ -58,7 +58,7 @@ test('a min above max and text that is no size are refused', () => {
   assert.throws(() => bodyLimit.compile({ max: 'much' }, testEnv()), /'much' is not a size/)
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts what is documented and rejects everything else', () => {
   const defaulted = { max: '1mb' }
   assert.deepEqual(schemaMistakes(bodyLimit, defaulted), [])
   assert.deepEqual(defaulted, { max: '1mb', raise: false })

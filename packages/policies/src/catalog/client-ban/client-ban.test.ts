@@ -71,7 +71,7 @@ async function fail(one: BanWorker, times: number, ip = IP): Promise<void> {
   for (let i = 0; i < times; i++) assert.equal(await one.call(ip), null)
 }
 
-test('who fails as often as the threshold says is refused, and nobody else', async () => {
+test('a caller that reaches the threshold is refused, and no other caller', async () => {
   const one = worker({ ban: '90s' })
   await fail(one, 3)
   const refused = await one.call(IP)
@@ -147,14 +147,14 @@ test('a share counts all responses, and needs some of them', async () => {
   assert.notEqual(await a.call(IP), null)
 })
 
-test('an address of IPv6 is banned with its /64, in which a client may take any', async () => {
+test('an IPv6 address is banned with its /64 network', async () => {
   const one = worker()
   for (const ip of ['2001:db8:0:1::1', '2001:DB8:0:1:ffff::2', '2001:db8::1:0:0:0:3']) await fail(one, 1, ip)
   assert.notEqual(await one.call('2001:db8:0:1:aaaa:bbbb:cccc:dddd'), null)
   assert.equal(await one.call('2001:db8:0:2::1', 200), null)
 })
 
-test('nobody is counted without a key, or from an address that is ignored', async () => {
+test('requests without a key or from an ignored address are not counted', async () => {
   const keyed = worker({ key: 'req.header["x-tenant"]', threshold: 1 })
   for (let i = 0; i < 5; i++) {
     assert.equal(await keyed.call(IP), null)
@@ -180,13 +180,13 @@ test('a ban ends; with growth the next one lasts longer, up to the longest', asy
   }
 })
 
-test('a dry run refuses nobody and marks whom it would have refused', async () => {
+test('a dry run denies nobody and marks requests it would have denied', async () => {
   const one = worker({ dryRun: true })
   await fail(one, 5)
   assert.equal(one.count('shadow'), 2)
 })
 
-test('a store that is away: each worker bans by itself, or nobody new, and what is banned stays so', async () => {
+test('without a store each worker bans on its own, or nobody new, and known bans stay in effect', async () => {
   const store = new MemoryStore()
   let isAway = false
   const shaky = new Proxy(store, {
@@ -228,7 +228,7 @@ test('while a store answers nothing, callers that fail take bounded memory', asy
   assert.ok(process.memoryUsage().heapUsed - before < 150 * 1024 * 1024)
 })
 
-test('the schema takes what is documented, and what cannot be counted is refused', () => {
+test('the schema accepts what is documented, and invalid counters are rejected', () => {
   assert.deepEqual(schemaMistakes(clientBan, {}), [])
   for (const config of [
     { threshold: 0 },

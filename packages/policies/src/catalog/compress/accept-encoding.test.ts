@@ -5,7 +5,7 @@ import { chooseCoding } from './accept-encoding.js'
 import { compileTypes, DEFAULT_TYPES } from './media-types.js'
 import { compress } from './policy.js'
 
-test('the coding that the client likes best is taken, and of several alike the one that is offered first', () => {
+test('the coding that the client prefers wins, and among equals the first one offered', () => {
   const cases: [string | null, 'br' | 'gzip' | null][] = [
     [null, null],
     ['', null],
@@ -62,7 +62,7 @@ test('types are matched whole, by their first part or by their suffix; a stream 
   assert.ok(!compileTypes(['*/*'])('text/event-stream'))
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts what is documented and rejects everything else', () => {
   assert.deepEqual(schemaMistakes(compress, {}), [])
   assert.deepEqual(
     schemaMistakes(compress, { codings: ['gzip'], types: ['text/*', 'application/*+json', '*/*'] }),

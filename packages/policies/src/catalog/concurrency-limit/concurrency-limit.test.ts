@@ -74,7 +74,7 @@ test('a permit is given back once, however often the end is reported', (t) => {
   assert.ok(refused(enter(exchange())))
 })
 
-test('a step that stands twice in a chain takes one permit', (t) => {
+test('a step listed twice in a chain takes one permit', (t) => {
   const { enter, leave, semaphores } = gate(t, { max: 1 })
   const a = exchange()
   assert.equal(enter(a), null)
@@ -113,7 +113,7 @@ test('by route, by address, and without a key all together', (t) => {
   assert.ok(refused(together.enter(exchange({ route: { id: 'b' } }))))
 })
 
-test('who waits gets the permit in order, and one more than the queue holds is refused', async (t) => {
+test('waiting requests get permits in order, and a full queue refuses the next one', async (t) => {
   const { enter, leave } = gate(t, { max: 1, queue: { max: 2, timeout: '20s' } })
   const [a, b, c, d] = [exchange(), exchange(), exchange(), exchange()]
   enter(a)
@@ -129,7 +129,7 @@ test('who waits gets the permit in order, and one more than the queue holds is r
   assert.deepEqual(order, ['b null', 'c null'])
 })
 
-test('nobody overtakes those who wait', (t) => {
+test('no request overtakes a waiting one', (t) => {
   const table = new Map<string, unknown>()
   const small = gate(t, { name: 'n', max: 1, queue: { max: 1 } }, table)
   const large = gate(t, { name: 'n', max: 5 }, table)
@@ -138,7 +138,7 @@ test('nobody overtakes those who wait', (t) => {
   assert.ok(refused(large.enter(exchange())))
 })
 
-test('who waits too long is refused, and leaves the queue', async (t) => {
+test('a request that waits too long is refused and leaves the queue', async (t) => {
   const { enter, leave, semaphores } = gate(t, { max: 1, queue: { max: 1, timeout: '5ms' } })
   const [a, b] = [exchange(), exchange()]
   enter(a)
@@ -265,7 +265,7 @@ test('a wait that the pipeline would cut short is refused', (t) => {
   assert.throws(() => gate(t, { max: 1, queue: { max: 1, timeout: '30s' } }), /use at most 25s/)
 })
 
-test('the schema takes what is documented and refuses the rest', (t) => {
+test('the schema accepts what is documented and rejects everything else', (t) => {
   const defaulted = { max: 5, queue: { max: 1 }, adaptive: {} }
   assert.deepEqual(schemaMistakes(concurrencyLimit, defaulted), [])
   assert.deepEqual(defaulted, {

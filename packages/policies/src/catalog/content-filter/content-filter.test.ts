@@ -35,7 +35,7 @@ function sent(config: ContentFilterConfig, body: string | Buffer, type = 'applic
   return outcome === null ? Buffer.from(x.body!).toString() : code(outcome)
 }
 
-test('a rule that blocks refuses without naming it, which the log gets', () => {
+test('a block rule is named in the log, not in the response', () => {
   const x = exchange({ query: 'q=a+secret+word' })
   const reply = head({ rules: [{ name: 'no-secrets', pattern: 'secret word', target: ['query'] }] }, x)
   assert.equal(reply?.status, 403)
@@ -44,7 +44,7 @@ test('a rule that blocks refuses without naming it, which the log gets', () => {
   assert.equal(x.vars?.get('content-filter.rule'), 'no-secrets')
 })
 
-test('what cannot be looked at because of a fault does not pass, whatever onError says', async () => {
+test('a message that cannot be scanned because of an error does not pass, whatever onError says', async () => {
   const failing = { ...testEnv(), offload: () => ({ run: () => Promise.reject(new Error('thread broke')) }) }
   const step = contentFilter.compile(rule('evil', { target: ['path', 'body'] }), failing) as Step
   const broken = Object.defineProperty(exchange(), 'rawPath', {
@@ -56,7 +56,7 @@ test('what cannot be looked at because of a fault does not pass, whatever onErro
   await assert.rejects(async () => step.onRequestBody!(x, body), CheckFailure)
 })
 
-test('each target is looked at, and nothing else', () => {
+test('only the configured targets are scanned', () => {
   const locations: Record<string, Partial<Exchange>> = {
     path: { rawPath: '/a/evil' },
     query: { query: 'a=1&b=evil' },
@@ -73,7 +73,7 @@ test('each target is looked at, and nothing else', () => {
   }
 })
 
-test('names of parameters are looked at as well, and anchors mean the value', () => {
+test('parameter names are scanned too, and anchors refer to a single value', () => {
   assert.notEqual(head(rule('^evil$', { target: ['query'] }), exchange({ query: 'evil=1' })), null)
   assert.equal(head(rule('^evil$', { target: ['query'] }), exchange({ query: 'a=evils' })), null)
 })
@@ -92,7 +92,7 @@ test('remove takes out the header line, the parameter, the cookie', () => {
   assert.deepEqual(only.headers, [])
 })
 
-test('cookies are a target of their own, of which header:* has nothing and header:cookie the whole line', () => {
+test('cookies are a separate target: header:* excludes them, header:cookie is the whole line', () => {
   const cookie = ['cookie', 'a=1; b=evil']
   assert.equal(
     head(rule('evil', { target: ['header:*', 'header:x'] }), exchange({ headers: [...cookie] })),
@@ -109,7 +109,7 @@ test('cookies are a target of their own, of which header:* has nothing and heade
   assert.deepEqual(x.headers, ['cookie', '***; b=***'])
 })
 
-test('mask hides what matched, or all of a value in which it is disguised', () => {
+test('mask hides the match, or the whole value if the match is encoded', () => {
   const config = rule('\\d{4}', { target: ['query', 'header:x-pin'], action: 'mask' })
   const x = exchange({ query: 'a=p1234&b=%31234&c=5&d=1%32345', headers: ['x-pin', 'my 1234 pin'] })
   assert.equal(head(config, x), null)
@@ -142,7 +142,7 @@ test('with a threshold scores add up over head and body, each rule once', () => 
   assert.equal(x.vars?.get('content-filter.score'), '6')
 })
 
-test('a body is looked at as text, whatever its type', () => {
+test('a body is scanned as text, whatever its type', () => {
   for (const type of ['text/plain', 'application/json', 'application/octet-stream', '']) {
     assert.equal(sent(rule('evil'), '{"a":"evil"}', type), 'GW_CONTENT_BLOCKED', type)
     assert.equal(sent(rule('evil'), '{"a":"fine"}', type), '{"a":"fine"}', type)
@@ -226,14 +226,14 @@ test('short values of base64 are read', () => {
   assert.equal(head(config, exchange({ query: 'a=word&b=1234&c=Zm9v' })), null)
 })
 
-test('what cannot be taken out is refused rather than let through', () => {
+test('a message is refused if a match cannot be removed', () => {
   // In the name of a member, over the border of two strings, in disguise.
   assert.equal(sent(rule('evil', { action: 'mask' }), '{"evil":1}'), 'GW_CONTENT_BLOCKED')
   assert.equal(sent(rule('a","b', { action: 'mask' }), '["a","b"]'), 'GW_CONTENT_BLOCKED')
   assert.equal(sent(rule('evil', { action: 'mask' }), 'e%76il', 'text/plain'), 'GW_CONTENT_BLOCKED')
 })
 
-test('a body that says it is JSON has to be; one that does not is looked at if it is', () => {
+test('a body declared as JSON must be valid; other bodies are treated as JSON if they are valid', () => {
   const config = rule('evil', { target: ['body:$.a'] })
   const x = exchange({ headers: JSON_TYPE })
   assert.throws(() => compile(config).onRequestBody!(x, Buffer.from('{"a":')), /is not JSON/)
@@ -245,7 +245,7 @@ test('a body that says it is JSON has to be; one that does not is looked at if i
   }
 })
 
-test('JSON that says it is something else is not let through because it is unusual', () => {
+test('unusual JSON with another media type is still scanned', () => {
   const config = rule('evil', { target: ['body:$.a'] })
   assert.equal(sent(config, `${' '.repeat(100)}{"a":"evil"}`, 'text/plain'), 'GW_CONTENT_BLOCKED')
   const deep = `{"a":"evil","b":${'['.repeat(70)}${']'.repeat(70)}}`
@@ -256,7 +256,7 @@ test('JSON that says it is something else is not let through because it is unusu
   assert.throws(() => sent(config, wide, 'text/plain; charset=utf-16le'), /is not JSON/)
 })
 
-test('a body is read in both orders of bytes, and as what it is without mark and charset', () => {
+test('UTF-16 bodies are read in both byte orders, with or without a mark and charset', () => {
   const config = rule('evil', { target: ['body'] })
   const wide = Buffer.from('a=evil', 'utf16le')
   const big = Buffer.from(wide).swap16()
@@ -328,7 +328,7 @@ test('rules of the response look at its headers and body only', () => {
   assert.equal(code(now(step.onResponseBody!(x, Buffer.from('"Stack trace"')))), 'GW_CONTENT_BLOCKED')
 })
 
-test('more than is looked at is refused, let through, or looked at in part', () => {
+test('content over the limit is refused, passed, or scanned in part', () => {
   const long = `${'x'.repeat(2000)}evil`
   const config = (
     onExceed: 'block' | 'pass' | 'scan-prefix',
@@ -356,7 +356,7 @@ test('more than is looked at is refused, let through, or looked at in part', () 
   assert.deepEqual([prefix.headers[1], prefix.headers[5]], ['***', 'evil'])
 })
 
-test('a body of 32 KB or more is looked at on a thread, with the same outcome', async () => {
+test('a body of 32 KB or more is scanned on a thread, with the same result', async () => {
   const config: ContentFilterConfig = {
     rules: [
       { name: 'm', pattern: 'secret', target: ['body:$.s'], action: 'mask' },
@@ -397,7 +397,7 @@ test('configuration that cannot work is refused with the rule it is about', () =
   for (const [config, message] of cases) assert.throws(() => compile(config), message)
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts what is documented and rejects everything else', () => {
   const defaulted = { rules: [{ name: 'a', pattern: 'b' }] }
   assert.deepEqual(schemaMistakes(contentFilter, defaulted), [])
   assert.deepEqual(defaulted.rules[0], {

@@ -31,7 +31,7 @@ function allowed(config: CorsConfig, origin: string): string | null {
   return said
 }
 
-test('a preflight of an allowed origin is answered with what the document allows', () => {
+test('a preflight of an allowed origin gets the configured permissions', () => {
   const config = {
     origins: [APP],
     methods: ['GET', 'PUT'],
@@ -59,7 +59,7 @@ test('a preflight of another origin is refused and told nothing of the API', () 
   assert.match(headerValue(reply.headers, 'vary')!, /Origin/)
 })
 
-test('OPTIONS without an origin or a method to ask for is no preflight', () => {
+test('OPTIONS without an origin or a requested method is not a preflight', () => {
   const step = compile({ origins: ['*'] })
   for (const headers of [
     [],
@@ -72,7 +72,7 @@ test('OPTIONS without an origin or a method to ask for is no preflight', () => {
   assert.equal(step.onRequest!(exchange({ headers: preflight(APP).headers })), null)
 })
 
-test('no origin passes for one that it only looks like', () => {
+test('an origin that only resembles an allowed one is not allowed', () => {
   const config = {
     origins: [APP, 'https://*.shop.example', '~https://pr-\\d+\\.example\\.net', 'app://mobile'],
   }
@@ -115,7 +115,7 @@ test('no origin passes for one that it only looks like', () => {
   }
 })
 
-test('two origins in one request are none', () => {
+test('a request with two origins is treated as having none', () => {
   const x = exchange({ headers: ['origin', APP, 'origin', APP] })
   compile({ origins: [APP] }).onResponse!(x)
   assert.deepEqual(x.responseHeaders, ['vary', 'Origin'])
@@ -126,7 +126,7 @@ test('null is an origin only where it is named', () => {
   assert.equal(allowed({ origins: ['https://*.example.com'] }, 'null'), null)
 })
 
-test('every origin is a star, which needs no Vary, and never goes with credentials', () => {
+test('allowing every origin sends a star without Vary, and never with credentials', () => {
   const x = exchange({ headers: ['origin', APP] })
   compile({ origins: ['*'] }).onResponse!(x)
   assert.deepEqual(x.responseHeaders, ['access-control-allow-origin', '*'])
@@ -155,7 +155,7 @@ test('the fields of the upstream are replaced, and its Vary stays', () => {
   assert.deepEqual(other.responseHeaders, ['vary', 'accept, ORIGIN'])
 })
 
-test('a star gives back what was asked for, as long as it is names', () => {
+test('a star allows the requested headers if their names are valid', () => {
   const config = { origins: [APP], methods: ['*'], headers: ['*'], credentials: true }
   const ask = (text: string): string | null =>
     headerValue(
@@ -179,7 +179,7 @@ test('a private network is opened only when told so, and only when asked for', (
   assert.equal(told({ origins: [APP] }, [field, 'true']), false)
 })
 
-test('what is no origin, name or expression is refused', () => {
+test('an invalid origin, name or expression is rejected', () => {
   for (const origin of [
     'example.com',
     'https://app.example.com/',

@@ -21,7 +21,7 @@ function numbers(t: TestContext, ...values: number[]): void {
   t.mock.method(Math, 'random', () => values.shift() ?? 0.99)
 }
 
-test('an abort says that it is one, whatever its status', () => {
+test('an abort is marked as injected, whatever its status', () => {
   const x = withKey(KEY)
   const reply = compile({ guard: GUARD, abort: ABORT }).onRequest!(x) as Reply
   assert.equal(reply.status, 504)
@@ -29,7 +29,7 @@ test('an abort says that it is one, whatever its status', () => {
   assert.equal(x.vars?.get('fault'), 'abort')
 })
 
-test('only who knows the key meets the fault, and the key goes no further', () => {
+test('only callers with the key get the fault, and the key is not forwarded', () => {
   const step = compile({ guard: GUARD, abort: ABORT })
   for (const value of ['', KEY.slice(1), `${KEY}0`, KEY.toUpperCase(), `${KEY}, ${KEY}`]) {
     const x = withKey(value)
@@ -83,7 +83,7 @@ test('it needs a condition, or a guard that cannot be guessed', () => {
   assert.throws(() => compile({ abort: ABORT, guard: { header: 'host', value: KEY } }), /cannot be changed/)
 })
 
-test('what does nothing, waits too long or is no failure is refused', () => {
+test('a fault without effect, an overlong delay and a success status are rejected', () => {
   assert.throws(() => compile({ guard: GUARD }), /neither 'delay' nor 'abort'/)
   assert.throws(() => compile({ delay: { duration: '1m' } }), /longer than 20s/)
   assert.deepEqual(schemaMistakes(fault, { abort: { status: 200 } }), ['/abort/status must be >= 400'])

@@ -77,7 +77,7 @@ async function verdicts(t: TestContext, config: Config, addresses: readonly stri
   return addresses.map((address) => isAllowed(address))
 }
 
-test('an allow list lets its places in and nobody else, a deny list keeps its places out', async (t) => {
+test('an allow list allows only its places, a deny list denies its places', async (t) => {
   const addresses = [ISTANBUL, BERLIN, FRANCE, NEW_ZEALAND, NOWHERE, '']
   const allowed = { allow: { countries: ['TR'], continents: ['OC' as const] } }
   assert.deepEqual(await verdicts(t, allowed, addresses), [true, false, false, true, false, false])
@@ -130,7 +130,7 @@ test('private addresses are no place', async (t) => {
   assert.ok((await verdicts(t, { allow, private: 'deny' }, addresses)).every((isAllowed) => !isAllowed))
 })
 
-test('where the database is damaged the policy fails, which is closed', async (t) => {
+test('a damaged database makes the policy fail closed', async (t) => {
   const { isAllowed } = await filterOf(t, { deny: { countries: ['TR'] } })
   for (let i = 0; i < 2; i++) assert.throws(() => isAllowed(DAMAGED), /extends past the end/)
   assert.ok(isAllowed(BERLIN))
@@ -158,7 +158,7 @@ test('a new file is used, also for addresses that were met before; a broken one 
   )
 })
 
-test('uses of one file share what is in memory', async (t) => {
+test('uses of one file share its memory', async (t) => {
   const file = fileOf(t, PLACES)
   const table = new Map<string, unknown>()
   for (const country of ['TR', 'DE'])
@@ -166,7 +166,7 @@ test('uses of one file share what is in memory', async (t) => {
   assert.equal([...table.keys()].filter((key) => key.startsWith('places ')).length, 1)
 })
 
-test('a dry run refuses nobody and marks whom it would have refused', async (t) => {
+test('a dry run denies nobody and marks requests it would have denied', async (t) => {
   const config = { file: fileOf(t, PLACES), deny: { countries: ['TR'] }, dryRun: true }
   const step = (await geoFilter.compile(config, testEnv())) as Step
   const x = exchange({ clientIp: ISTANBUL })
@@ -174,7 +174,7 @@ test('a dry run refuses nobody and marks whom it would have refused', async (t) 
   assert.equal(x.vars?.get('geo-filter'), 'would-deny')
 })
 
-test('a file that is not there, or is no database, is refused before anything is served with it', async (t) => {
+test('a missing or invalid database is rejected at load', async (t) => {
   const allow = { countries: ['TR'] }
   const broken = join(folder(t), 'broken.mmdb')
   writeFileSync(broken, 'no database')
@@ -184,7 +184,7 @@ test('a file that is not there, or is no database, is refused before anything is
   await assert.rejects(filterOf(t, {}), /neither 'allow' nor 'deny'/)
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts what is documented and rejects everything else', () => {
   const file = 'a.mmdb'
   assert.deepEqual(
     schemaMistakes(geoFilter, { file, allow: { countries: ['TR'], networks: ['AS1'], cities: ['DE/Bonn'] } }),

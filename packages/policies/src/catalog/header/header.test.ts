@@ -35,7 +35,7 @@ test('set leaves one line in the place of the first, or adds it', () => {
   ])
 })
 
-test('setIfAbsent keeps what is there', () => {
+test('setIfAbsent keeps an existing field', () => {
   const edits = { setIfAbsent: { 'x-a': '1', 'x-b': '2' } }
   assert.deepEqual(requestAfter(edits, ['x-a', '0']), ['x-a', '0', 'x-b', '2'])
 })
@@ -92,7 +92,7 @@ test('the response side changes the response, and a side without changes has no 
   assert.equal(compile({ response: { securityHeaders: false } }), null)
 })
 
-test('securityHeaders adds what the upstream has not said itself', () => {
+test('securityHeaders adds only fields that the upstream has not set', () => {
   assert.deepEqual(responseAfter({ securityHeaders: true }, ['x-frame-options', 'SAMEORIGIN']), [
     'x-frame-options',
     'SAMEORIGIN',
@@ -119,7 +119,7 @@ test('a template renders per request, on both sides', () => {
   }
 })
 
-test('a value that renders empty leaves nothing of what the client sent under that name', () => {
+test('an empty rendered value also removes the field sent by the client', () => {
   const templates = {
     set: { 'x-user': '{{consumer.id}}' },
     setIfAbsent: { 'x-b': '{{vars.b}}' },
@@ -206,7 +206,7 @@ test('two spellings of one name and renames that meet are refused', () => {
   assert.throws(() => compile({ request: { rename: { a: 'A' } } }), /both an old and a new name/)
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts what is documented and rejects everything else', () => {
   const valid: HeaderConfig[] = [
     { request: { set: { 'x-a': '1' }, remove: ['x-*'], append: { a: ['1', '2'], b: '3' } } },
     { response: { securityHeaders: true, rename: { a: 'b' }, setIfAbsent: { c: 'd' } } },

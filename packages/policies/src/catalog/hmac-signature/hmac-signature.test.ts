@@ -185,7 +185,7 @@ test('a way of signing of your own, over the bytes as they came', () => {
   assert.equal(decide(step, custom(), Buffer.from('x'))?.status, 401)
 })
 
-test('what later policies change does not matter', () => {
+test('changes by later policies do not matter', () => {
   const step = compile(CUSTOM)
   const x = custom()
   assert.equal(step.onRequest!(x), null)
@@ -237,7 +237,7 @@ test('a payload without the body leaves the body alone', () => {
   assert.equal(decide(step, x), null)
 })
 
-test('what was accepted is not accepted again, whichever secret signed it', async () => {
+test('an accepted signature is not accepted again, whichever secret signed it', async () => {
   const table = new Map<string, unknown>()
   const config = { secrets: [SECRET, BEFORE], replay: { maxEntries: 2, window: '1m' } }
   const hub = (secret: string, body: Uint8Array): string[] => [
@@ -258,7 +258,7 @@ test('what was accepted is not accepted again, whichever secret signed it', asyn
   )
 })
 
-test('a body that comes so slowly that its signature may be forgotten is refused', async () => {
+test('a body so slow that its signature may have expired is refused', async () => {
   const step = compile({ ...CUSTOM, replay: {} })
   assert.equal(await once(step, custom()), null)
   const slow = custom()
@@ -334,7 +334,7 @@ test('requests to the upstream are signed as they are sent, again for each attem
   assert.equal(timestamp?.header, 'x-time')
 })
 
-test('configurations that cannot work are refused with what to do', () => {
+test('invalid configurations are rejected with a remedy', () => {
   const bad: [Partial<HmacSignatureConfig>, RegExp][] = [
     [{ secrets: ['short'] }, /secret 1 has 5 bytes; a secret needs at least 16/],
     [{ secrets: [SECRET, 'zz'], secretEncoding: 'hex' }, /secret 1 is not valid hex/],

@@ -62,7 +62,7 @@ test('a digest changed after the signature is refused', async () => {
   assert.equal(await code({}, x, other), 'GW_SIGNATURE_INVALID')
 })
 
-test('what has to be covered is, whichever way the signature says it', async () => {
+test('required components must be covered, however the signature lists them', async () => {
   const config = { components: ['@method', 'x-tenant', '@query-param;name="id"'] }
   const make = (components: string[]): Exchange =>
     signed(request({ query: 'id=7', headers: [...request().headers, 'x-tenant', 'a'] }), { components })
@@ -110,7 +110,7 @@ test('the age of a signature has bounds on both sides', async () => {
   assert.match(await detail({}, later), /not made for this request with a known key/)
 })
 
-test('the algorithm is the one of the key, whatever the message says', async () => {
+test('the algorithm comes from the key, whatever the message claims', async () => {
   const asHmac = signed(request(), {
     key: { id: 'k1', algorithm: 'hmac-sha256', key: pem(pair.publicKey) },
     includeAlg: false,
@@ -147,7 +147,7 @@ test('a nonce is needed and taken once, also across reloads', async () => {
   assert.equal(await step.onRequest!(signed(afterwards, { nonce: true })), null)
 })
 
-test('a body that comes so slowly that its nonce may be forgotten is refused', async () => {
+test('a body so slow that its nonce may have expired is refused', async () => {
   const step = await compile({ verify: { keys, replay: {} } })
   const x = signed(request(), { nonce: true })
   const slow = request({ headers: [...x.headers] })
@@ -212,7 +212,7 @@ test('fields that are truncated, oversized, doubled or in another shape are refu
   }
 })
 
-test('lines of a field are one value, of signatures and of what they cover', async () => {
+test('repeated field lines form one value, in signatures and in covered fields', async () => {
   const headers = [...request().headers, 'x-a', ' 1', 'x-a', '2 ']
   const x = signed(request({ headers }), { components: [...TARGET, 'content-digest', 'x-a'] })
   x.headers = x.headers.filter((_, i) => (x.headers[i - (i % 2)] ?? '') !== 'x-a')

@@ -85,7 +85,7 @@ test('a large body is hashed elsewhere, to the same verdict', async () => {
   assert.equal(await code({}, make(), large.subarray(1)), 'GW_SIGNATURE_INVALID')
 })
 
-test('contentDigest: off collects no body, if-covered checks what is covered', async () => {
+test('contentDigest: off does not buffer the body, if-covered checks covered digests', async () => {
   const off = await compile({ verify: { keys, contentDigest: 'off' } })
   assert.equal(off.onRequestBody, undefined)
   assert.equal(await off.onRequest!(signed(request(), { components: TARGET })), null)
@@ -177,7 +177,7 @@ test('a response without a body is signed by its head', async () => {
   }
 })
 
-test('query parameters are compared as what they mean, and refused where that is unclear', () => {
+test('query parameters are compared decoded, and ambiguous ones are refused', () => {
   assert.equal(queryParameter('a=1+2&b', 'a'), '1%202')
   assert.equal(queryParameter('a=1+2&b', 'b'), '')
   assert.equal(queryParameter('%61=x!', 'a'), 'x%21')
@@ -187,7 +187,7 @@ test('query parameters are compared as what they mean, and refused where that is
   assert.equal(queryParameter('b=1', 'a'), null)
 })
 
-test('configurations that cannot work are refused with what to do', async () => {
+test('invalid configurations are rejected with a remedy', async () => {
   const small = keyPair('rsa', { modulusLength: 1024 })
   const other = keyPair('ec', { namedCurve: 'P-384' })
   const bad: [Config, RegExp][] = [

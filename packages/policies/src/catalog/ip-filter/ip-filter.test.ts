@@ -18,7 +18,7 @@ function run(config: Config, x: Exchange): Outcome {
   return outcome
 }
 
-test('an allow list lets its addresses in and nobody else', () => {
+test('an allow list allows only its addresses', () => {
   const config = { allow: ['10.0.0.0/8', '2001:db8::/32'] }
   assert.equal(verdict(config, { clientIp: '10.1.2.3' }), null)
   assert.equal(verdict(config, { clientIp: '::ffff:10.1.2.3' }), null)
@@ -42,7 +42,7 @@ test('deny wins over allow', () => {
   assert.equal(verdict(config, { clientIp: '10.3.10.3' }), null)
 })
 
-test('what is no address is refused, also by a deny list alone', () => {
+test('an invalid address is denied, even with only a deny list', () => {
   for (const clientIp of ['', 'unknown', '10.0.0.1, 10.0.0.2', '10.0.0.1:80']) {
     assert.equal(verdict({ deny: ['192.0.2.1'] }, { clientIp })?.status, 403, clientIp)
   }
@@ -63,7 +63,7 @@ test('source decides between the client and the connection', () => {
   assert.equal(verdict({ deny: ['10.0.0.1'], source: 'peer' }, fields)?.status, 403)
 })
 
-test('a dry run refuses nobody and marks whom it would have refused', () => {
+test('a dry run denies nobody and marks requests it would have denied', () => {
   const config = { deny: ['192.0.2.1'], dryRun: true }
   const marked = exchange({ clientIp: '192.0.2.1' })
   assert.equal(run(config, marked), null)
@@ -84,7 +84,7 @@ test('a bad range, an empty allow list and no list at all are refused', () => {
   assert.throws(compile({ dryRun: true }), /neither 'allow' nor 'deny'/)
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts what is documented and rejects everything else', () => {
   const defaulted = { deny: ['10.0.0.1'] }
   assert.deepEqual(schemaMistakes(ipFilter, defaulted), [])
   assert.deepEqual(defaulted, { deny: ['10.0.0.1'], source: 'client', dryRun: false })

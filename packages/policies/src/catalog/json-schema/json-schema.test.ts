@@ -63,7 +63,7 @@ function detail(outcome: Outcome): string {
   return outcome?.problem?.detail ?? ''
 }
 
-test('a valid body passes as it is, and one that is not is refused with where and why, without its values', async () => {
+test('a valid body passes unchanged, and an invalid one is refused with location and reason, without its values', async () => {
   const step = await compile(inline(ORDER))
   const { x, outcome } = await request(step, GOOD)
   assert.equal(outcome, null)
@@ -159,7 +159,7 @@ test('several schemas decide together', async () => {
   assert.match(await outcomeOf('first', {}), /'a'$/)
 })
 
-test('a path selects what is checked, and has to find it', async () => {
+test('a path selects the values to validate, and must match', async () => {
   const step = await compile(inline({ type: 'integer' }, { select: '$.items[*].id' }))
   assert.equal((await request(step, { items: [{ id: 1 }, { id: 2 }] })).outcome, null)
   assert.match(detail((await request(step, { items: [{ id: 1 }, { id: 'x' }] })).outcome), /must be integer/)
@@ -242,7 +242,7 @@ test('responses are checked when they are successes, and a refusal gives clients
   assert.ok(both.onRequestBody && both.onResponseBody)
 })
 
-test('what is not JSON, coded, too large or ambiguous is refused', async () => {
+test('a body that is not JSON, coded, too large or ambiguous is refused', async () => {
   const step = await compile(inline({}, { maxBodyBytes: '1kb', maxDepth: 3 }))
   const codeOf = async (body: unknown, headers: string[] = []) =>
     (await request(step, body, headers)).outcome?.problem?.code

@@ -276,7 +276,7 @@ test('too many messages at once are refused, and a full pool too', async () => {
   )
 })
 
-test('mistakes in the configuration are named with their remedy', () => {
+test('configuration mistakes are reported with a remedy', () => {
   const compile = (config: JweConfig) => () => jwe.compile(config, testEnv())
   const small = keyPair('rsa', { modulusLength: 1024 })
   const keys = [{ secret: 'x'.repeat(32) }]
@@ -320,7 +320,7 @@ test('mistakes in the configuration are named with their remedy', () => {
   )
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts what is documented and rejects everything else', () => {
   const defaulted = { decrypt: { keys: [{ jwk: '{}' }], algorithms: ['dir'] } }
   assert.deepEqual(schemaMistakes(jwe, defaulted), [])
   assert.deepEqual(defaulted, {

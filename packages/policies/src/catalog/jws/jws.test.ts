@@ -88,7 +88,7 @@ test('the detached example of RFC 7797 is accepted, and not for another body or 
   }
 })
 
-test('what is signed here is accepted by jose and by the policy', async () => {
+test('jose and the policy accept signatures of the policy', async () => {
   for (const body of [TEXT, `{"pad":"${'x'.repeat(100_000)}"}`]) {
     const { x } = await run({ sign: { ...signWith, typ: 'order', cty: 'json' } }, body)
     const { payload, protectedHeader } = await compactVerify(x.body!, issuer.publicKey)
@@ -113,7 +113,7 @@ test('what is signed here is accepted by jose and by the policy', async () => {
   }
 })
 
-test('what jose signs is accepted', async () => {
+test('signatures of jose are accepted', async () => {
   for (const body of [TEXT, 'x'.repeat(100_000)]) {
     const compact = await new CompactSign(Buffer.from(body))
       .setProtectedHeader({ alg: 'RS256', kid: 'rsa' })
@@ -233,7 +233,7 @@ test('the unprotected header of JSON may name the key and nothing else', async (
   assert.equal((await run({ form: 'json', verify }, repeated)).code, 'GW_BODY_UNPARSABLE')
 })
 
-test('types keep out what the same key signs for something else', async () => {
+test('types reject tokens that the same key signs for other purposes', async () => {
   const config: JwsConfig = { verify: { ...verify, types: ['order+jws'] } as JwsConfig['verify'] & object }
   assert.equal((await run(config, await issuer.token({}, { typ: 'application/ORDER+jws' }))).outcome, null)
   assert.equal((await run(config, await issuer.token({}, { typ: 'JWT' }))).code, 'GW_SIGNATURE_INVALID')
@@ -259,7 +259,7 @@ test('a limit of its own lowers those of the listener', () => {
   assert.equal(response.responseBodyLimit, 1024)
 })
 
-test('mistakes in the configuration are named with their remedy', () => {
+test('configuration mistakes are reported with a remedy', () => {
   const compile = (config: JwsConfig) => () => jws.compile(config, testEnv())
   assert.throws(compile({}), /write either 'verify' or 'sign'/)
   assert.throws(compile({ verify, sign: signWith }), /write either 'verify' or 'sign'/)
@@ -280,7 +280,7 @@ test('mistakes in the configuration are named with their remedy', () => {
   compile({ allowWeak: true, sign: { key: { secret: 'short' }, algorithm: 'HS256' } })()
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts what is documented and rejects everything else', () => {
   const defaulted = { verify: { keys: [{ jwk: '{}' }], algorithms: ['ES256'] } }
   assert.deepEqual(schemaMistakes(jws, defaulted), [])
   assert.deepEqual(defaulted, {

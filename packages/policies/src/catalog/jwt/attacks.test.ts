@@ -43,7 +43,7 @@ function headed(header: string, payload = claims): Promise<string> {
   return signedToken('ES256', ec.key, { header, payload })
 }
 
-test('alg none is refused however it is written, with and without a signature', async () => {
+test('alg none is refused in any spelling, with and without a signature', async () => {
   for (const alg of ['none', 'None', 'NONE', 'nOnE', '']) {
     const input = `${encode(JSON.stringify({ alg }))}.${encode(claims)}`
     assert.equal(codeOf(`${input}.`), 'GW_TOKEN_MALFORMED', alg)
@@ -52,7 +52,7 @@ test('alg none is refused however it is written, with and without a signature', 
   }
 })
 
-test('a public key in every spelling is no secret for HS', () => {
+test('a public key in any spelling is not accepted as an HS secret', () => {
   const pem = rsa.pem()
   const der = rsa.publicKey.export({ type: 'spki', format: 'der' })
   for (const key of [pem, pem.trim(), pem.replaceAll('\n', '\r\n'), der, rsa.jwk(), ec.pem(), ec.jwk()]) {
@@ -98,7 +98,7 @@ test('a key id is looked up in a map and nowhere else', async () => {
     assert.equal(codeOf(await headed(JSON.stringify({ alg: 'ES256', kid }))), 'GW_TOKEN_MALFORMED')
 })
 
-test('keys and addresses of keys inside a token are not looked at', async () => {
+test('keys and key URLs inside a token are ignored', async () => {
   const attacker = new Issuer('ES256', 'ec')
   const jwk = JSON.parse(attacker.jwk()) as object
   for (const more of [
@@ -129,7 +129,7 @@ test('crit and b64 are refused, known or not', async () => {
     assert.equal(codeOf(await ec.token(good, more)), 'GW_TOKEN_MALFORMED', JSON.stringify(more))
 })
 
-test('a name that stands twice is refused in header and claims', async () => {
+test('a duplicate name is refused in header and claims', async () => {
   assert.equal(codeOf(await headed('{"alg":"none","alg":"ES256","kid":"ec"}')), 'GW_TOKEN_MALFORMED')
   assert.equal(codeOf(await headed('{"alg":"ES256","kid":"ec","\\u0061lg":"ES256"}')), 'GW_TOKEN_MALFORMED')
   const header = '{"alg":"ES256","kid":"ec"}'
@@ -278,7 +278,7 @@ test('no text gets in that jose would keep out', async () => {
   )
 })
 
-test('what fails is not remembered', async () => {
+test('failures are not cached', async () => {
   const forged = `${(await ec.token(good)).slice(0, -4)}AAAA`
   const grows = jwt.compile({ ...config, cacheEntries: 2 }, testEnv()) as Step
   for (let i = 0; i < 50; i++) assert.notEqual(admit(`${forged}${i}`, grows), null)

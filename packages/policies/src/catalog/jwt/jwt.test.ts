@@ -192,7 +192,7 @@ test('claims are needed with their value and type', async () => {
   }
 })
 
-test('a claim of the prototype is none', async () => {
+test('properties of the prototype are not claims', async () => {
   for (const name of ['toString', 'constructor', '__proto__', 'a.constructor'])
     assert.equal(
       codeOf({ requiredClaims: { [name]: [] } }, await issuer.token({ ...good, a: {} })),
@@ -213,7 +213,7 @@ test('a token without the claim for the consumer is refused', async () => {
   assert.equal(x.consumer?.id, '7')
 })
 
-test('a number that has lost digits when it was read is nobody’s, and says nothing', async () => {
+test('a number that lost digits is not used as an id or claim', async () => {
   const id = 2 ** 53
   const token = await issuer.token({ ...good, id, ids: [1, id] })
   const codes = [{ consumerClaim: 'id' }, { requiredClaims: { id } }, { requiredClaims: { ids: id } }]
@@ -236,7 +236,7 @@ test('typ is compared without case and without application/', async () => {
   assert.equal(codeOf({ types: ['at+jwt'] }, await issuer.token(good)), 'GW_TOKEN_MALFORMED')
 })
 
-test('claims become headers, and what the client sent under those names is gone', async () => {
+test('claims become headers, and fields sent by the client are removed', async () => {
   const config = {
     forwardClaims: { sub: 'X-User', 'org.id': 'x-org', groups: 'x-groups', missing: 'x-missing' },
   }
@@ -255,7 +255,7 @@ test('a name that an upstream may take for that of a claim is gone as well', asy
   assert.deepEqual(x.headers, ['x_other', '1', 'x-user-id', 'ann'])
 })
 
-test('a claim that cannot stand in a header sends none', async () => {
+test('a claim that is not valid in a header is not sent', async () => {
   const config = { forwardClaims: { sub: 'x-user' }, consumerClaim: 'id' }
   for (const sub of ['a\r\nx-admin: 1', 'a\nb', 'Jürgen', 'a\0', '']) {
     const x = bearing(await issuer.token({ ...good, id: 'a', sub }))
@@ -286,7 +286,7 @@ test('a token in another header, a cookie or the query is found and taken out', 
   assert.equal(query.query, 'a=1&b=%2f')
 })
 
-test('two tokens are refused, because nobody knows which one the upstream would read', async () => {
+test('two tokens are refused, because the upstream might read the other one', async () => {
   const token = await issuer.token(good)
   const twice: readonly [Partial<JwtConfig>, Partial<Exchange>][] = [
     [{}, { headers: ['authorization', `Bearer ${token}`, 'authorization', `Bearer ${token}`] }],
@@ -377,7 +377,7 @@ test('a secret serves for HS only, and only where HS is allowed', async () => {
   }
 })
 
-test('a verified token is remembered with what it means, and its times are asked again', async () => {
+test('a verified token is cached, but its times are checked again', async () => {
   const token = await issuer.token({ ...good, nbf: seconds - 10 })
   const step = compile({ forwardClaims: { sub: 'x-user' } })
   for (let i = 0; i < 3; i++) {
@@ -401,7 +401,7 @@ test('a refusal for the claims is the same from memory', async () => {
   for (let i = 0; i < 2; i++) assert.equal(admit(step, bearing(token))?.problem?.code, 'GW_TOKEN_AUDIENCE')
 })
 
-test('a reload with another key forgets what the old one signed', async () => {
+test('a reload with another key drops tokens signed by the old one', async () => {
   const token = await issuer.token(good)
   const table = new Map<string, unknown>()
   const before = jwt.compile({ keys }, testEnv(table)) as Step
@@ -412,7 +412,7 @@ test('a reload with another key forgets what the old one signed', async () => {
   assert.equal(admit(after, bearing(token))?.problem?.code, 'GW_TOKEN_SIGNATURE')
 })
 
-test('mistakes in the configuration are named with their remedy', () => {
+test('configuration mistakes are reported with a remedy', () => {
   const rsa = new Issuer('RS256')
   const privateJwk = JSON.stringify(rsa.key.export({ format: 'jwk' }))
   const privatePem = rsa.key.export({ type: 'pkcs8', format: 'pem' }) as string
@@ -500,7 +500,7 @@ test('a key on no curve is refused', () => {
   assert.throws(() => compile({ keys: [{ jwk: JSON.stringify(jwk) }] }), /unreadable JWK/)
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts what is documented and rejects everything else', () => {
   const defaulted = { keys: [{ jwk: '{}' }] }
   assert.deepEqual(schemaMistakes(jwt, defaulted), [])
   assert.deepEqual(defaulted, {

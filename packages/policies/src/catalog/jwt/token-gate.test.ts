@@ -36,7 +36,7 @@ function admission(keys: KeySet): (token: string) => Eventual {
   return (token) => gate.admit(exchange({ startedAt: NOW, headers: ['authorization', `Bearer ${token}`] }))
 }
 
-test('a set that has to ask first makes the request wait, once', async () => {
+test('a key set that must be fetched makes requests wait once', async () => {
   const keys = new ChangingKeys()
   keys.isLate = true
   const admit = admission(keys)
@@ -58,7 +58,7 @@ test('requests with one token that wait for the keys have it checked once', asyn
   assert.equal(keys.asked, 1)
 })
 
-test('what was verified is verified again once the keys have changed', async () => {
+test('tokens are verified again after the keys have changed', async () => {
   const keys = new ChangingKeys()
   const admit = admission(keys)
   const token = await issuer.token(claims)
@@ -69,7 +69,7 @@ test('what was verified is verified again once the keys have changed', async () 
   assert.equal((await admit(token))?.problem?.code, 'GW_TOKEN_SIGNATURE')
 })
 
-test('what was verified with keys that have changed meanwhile is not remembered', async () => {
+test('a token verified with outdated keys is not cached', async () => {
   const keys = new ChangingKeys()
   keys.isLate = true
   const admit = admission(keys)

@@ -158,7 +158,7 @@ test('codes of a bind are a refusal, or trouble of the directory', async (t) => 
   }
 })
 
-test('a login whose entry cannot be read is nobody’s', async (t) => {
+test('a login whose entry cannot be read is refused', async (t) => {
   const directory = await fake(
     t,
     (socket, request, before) => void socket.write(reply(request, before === 0 ? 0x61 : 0x65, 0)),
@@ -172,7 +172,7 @@ test('the next directory is asked where one cannot be reached', async (t) => {
   assert.equal(await login(step), 'ann')
 })
 
-test('a connection that has ended while nobody used it is replaced', async (t) => {
+test('a connection closed while idle is replaced', async (t) => {
   const sockets: net.Socket[] = []
   const directory = await fake(t, (socket, request, before) => {
     sockets.push(socket)
@@ -197,7 +197,7 @@ test('an unused connection is closed after pool.idle', async (t) => {
   assert.equal(ended, 1)
 })
 
-test('pool.max is the most connections, and who finds none in time is told to come again', async (t) => {
+test('pool.max limits connections, and logins that wait too long are told to retry', async (t) => {
   const directory = await fake(t, () => {})
   const step = stepOf(directory.url, { ...SOON, pool: { max: 2 } })
   const codes = await Promise.all(Array.from({ length: 300 }, (_, i) => login(step, `user${i}`)))
@@ -206,7 +206,7 @@ test('pool.max is the most connections, and who finds none in time is told to co
   assert.ok(codes.every((code) => /^GW_AUTH_(OVERLOADED|UNAVAILABLE)$/.test(code)))
 })
 
-test('a login counts on while the directory is down, for as long as staleIfError says', async (t) => {
+test('a cached login is accepted while the directory is down, for staleIfError', async (t) => {
   let isDown = false
   const directory = await fake(t, (socket, request, before) => {
     if (isDown) socket.destroy()
@@ -222,7 +222,7 @@ test('a login counts on while the directory is down, for as long as staleIfError
   assert.equal(await login(kept, 'bob'), 'GW_AUTH_UNAVAILABLE')
 })
 
-test('nothing that is said in clear before TLS counts as said under it', async (t) => {
+test('cleartext data received before TLS does not count as received over TLS', async (t) => {
   const startTls = reply(Buffer.from([0x30, 3, 2, 1, 1]), 0x78, 0)
   for (const answer of [
     (socket) => void socket.write(Buffer.concat([startTls, reply(Buffer.from([0x30, 3, 2, 1, 2]), 0x61, 0)])),

@@ -68,7 +68,7 @@ async function verdict(step: Step, name: string, password: string): Promise<stri
   return outcome?.problem?.code ?? x.consumer!.id
 }
 
-test('a user is found by the account and logs in, with groups and what the entry says', {
+test('a user found by the service account logs in, with groups and attributes', {
   skip,
 }, async () => {
   const groups = { base: GROUPS, nested: true }
@@ -124,7 +124,7 @@ test('users bind by themselves, and their id is as the directory spells it', { s
   assert.equal(await verdict(other, 'bob', 'builder'), 'The bob')
 })
 
-test('nobody searches where there is no account', { skip }, async () => {
+test('without a service account no search runs', { skip }, async () => {
   const step = stepOf(searching({ bind: undefined as never, groups: { base: GROUPS }, pool: { max: 1 } }))
   assert.equal(await verdict(step, 'bob', 'builder'), 'bob')
   assert.equal(await verdict(step, 'ann', 'pass:wörd'), 'ann')
@@ -139,7 +139,7 @@ test('an empty password never reaches the directory', { skip }, async () => {
   assert.equal(slapd.connections, before)
 })
 
-test('what a user name holds stays a user name', { skip }, async () => {
+test('a user name cannot inject filter or DN syntax', { skip }, async () => {
   const names = [
     ...[
       '*',
@@ -174,7 +174,7 @@ test('what a user name holds stays a user name', { skip }, async () => {
   assert.equal(await verdict(steps[0]!, ODD, 'odd'), ODD)
 })
 
-test('an entry that names nobody refuses the login, and the directory does not count as down', {
+test('an entry without an id refuses the login, and the directory does not count as down', {
   skip,
 }, async () => {
   for (const [config, name, reason] of [
@@ -202,7 +202,9 @@ test('an entry that names nobody refuses the login, and the directory does not c
   }
 })
 
-test('groups count up to ten levels, and those above lock nobody out', { skip }, async () => {
+test('nested groups are read up to ten levels, and higher ones do not block the login', {
+  skip,
+}, async () => {
   const env = testEnv()
   const x = request('deep', 'x')
   assert.equal(await stepOf(searching({ groups: { base: GROUPS, nested: true } }), env).onRequest!(x), null)
@@ -211,7 +213,7 @@ test('groups count up to ten levels, and those above lock nobody out', { skip },
   assert.deepEqual(env.reports, [])
 })
 
-test('a thousand equal logins are one bind, and what was found out is not asked again', {
+test('a thousand identical logins cause one bind, and the result is cached', {
   skip,
 }, async () => {
   const dn = `uid=bob,${PEOPLE}`
@@ -240,7 +242,7 @@ test('ttl and negativeTtl of nothing ask every time', { skip }, async () => {
   assert.equal(slapd.bindsOf(`uid=twin,${PEOPLE}`), before + 4)
 })
 
-test('who fails too often has to wait, whatever comes next', { skip }, async () => {
+test('an address that fails too often must wait, whatever it sends next', { skip }, async () => {
   const step = stepOf(binding({ maxFailuresPerMinute: 2 }))
   assert.equal(await verdict(step, 'bob', 'builder'), 'bob')
   for (const expected of ['GW_AUTH_INVALID', 'GW_AUTH_INVALID', 'GW_RATE_LIMITED'])
@@ -266,7 +268,7 @@ test('failed logins count for all uses of the same users, and for no other', { s
   assert.equal(await verdict(other!, 'ann', 'z'), 'GW_AUTH_INVALID')
 })
 
-test('TLS from the beginning and StartTLS check who the directory is', { skip }, async () => {
+test('TLS and StartTLS verify the directory', { skip }, async () => {
   const secure = { caFile: slapd.caFile, serverName: 'localhost' }
   for (const [urls, tls, expected] of [
     [[slapd.secureUrl], secure, 'bob'],
@@ -280,7 +282,7 @@ test('TLS from the beginning and StartTLS check who the directory is', { skip },
   }
 })
 
-test('an account that cannot bind is no fault of the user', { skip }, async () => {
+test('a service account that cannot bind is not reported as a wrong password', { skip }, async () => {
   const env = testEnv()
   const step = stepOf(searching({ bind: { ...ADMIN, password: 'old password' } }), env)
   assert.equal(await verdict(step, 'bob', 'builder'), 'GW_AUTH_UNAVAILABLE')
@@ -305,7 +307,7 @@ test('credentials that are missing, doubled or of another scheme are refused', {
   assert.equal(x.headers.length, 2)
 })
 
-test('a configuration that is not sound is refused', () => {
+test('an invalid configuration is rejected', () => {
   const urls = ['ldap://127.0.0.1']
   const userDn = 'uid={{username}},dc=x'
   for (const [config, message] of [

@@ -19,7 +19,7 @@ const attribute = (name: string, ...values: readonly string[]): Buffer =>
 const entry = (...attributes: readonly Buffer[]): Buffer => tlv(0x64, text('uid=a'), tlv(0x30, ...attributes))
 const message = (...parts: readonly Buffer[]): Buffer => tlv(0x30, ...parts)
 
-test('responses of the grammar pass, without controls and without what follows a result', () => {
+test('valid responses pass, without controls and without data after a result', () => {
   for (const response of [
     result(0x61, 49),
     result(0x65),
@@ -37,7 +37,7 @@ test('responses of the grammar pass, without controls and without what follows a
   assert.deepEqual(checkedMessage(message(ID, saslAndReferral)), checkedMessage(message(ID, result(0x61))))
 })
 
-test('what is not of the grammar does not pass', () => {
+test('malformed messages do not pass', () => {
   const bad: readonly Buffer[] = [
     Buffer.alloc(0),
     message(),

@@ -68,7 +68,7 @@ async function bindsDuring(work: () => Promise<unknown>, dn = DN): Promise<numbe
   return slapd.bindsOf(dn) - before
 }
 
-test('one worker asks the directory for all, about who is let in and who is not', { skip }, async () => {
+test('one worker asks the directory for all, about accepted and refused logins', { skip }, async () => {
   const steps = workers(configOf())
   const binds = await bindsDuring(async () => {
     const known = await Promise.all(steps.flatMap((step) => Array.from({ length: 100 }, () => login(step))))
@@ -87,7 +87,7 @@ test('one worker asks the directory for all, about who is let in and who is not'
   assert.equal(refused, 1)
 })
 
-test('each worker asks by itself where the document says so, or nothing is kept', { skip }, async () => {
+test('each worker asks on its own with scope: worker, or without caching', { skip }, async () => {
   for (const cache of [{ scope: 'worker' }, { ttl: '0s' }] as const) {
     const steps = workers(configOf({ cache }))
     const binds = await bindsDuring(async () => {
@@ -97,7 +97,7 @@ test('each worker asks by itself where the document says so, or nothing is kept'
   }
 })
 
-test('another configuration finds nothing of what was remembered', { skip }, async () => {
+test('another configuration does not share cached logins', { skip }, async () => {
   const store = new MemoryStore()
   const configs = [
     configOf(),
@@ -116,7 +116,7 @@ test('another configuration finds nothing of what was remembered', { skip }, asy
   assert.equal(binds, configs.length - 1)
 })
 
-test('what is stored holds no password, and nothing that a guess can be compared with', {
+test('stored logins contain no password, and nothing to test guesses against', {
   skip,
 }, async () => {
   const store = new MemoryStore()
@@ -146,7 +146,7 @@ test('what is stored holds no password, and nothing that a guess can be compared
   assert.equal((await store.list('', 100)).length, 2, 'another gateway has other names for all')
 })
 
-test('what no worker has said lets nobody in: the directory is asked', { skip }, async () => {
+test('a forged cache entry is ignored: the directory is asked', { skip }, async () => {
   const store = new MemoryStore()
   await login(workers(configOf(), store)[0]!)
   const [name] = await store.list('', 100)
@@ -177,7 +177,7 @@ test('what no worker has said lets nobody in: the directory is asked', { skip },
   }
 })
 
-test('a consumer comes back as it was', () => {
+test('a consumer is restored unchanged', () => {
   const user = {
     ...{ id: '__proto__', name: 'ü "\\\n\u0000\ud83d\ude00', groups: ['__proto__', 'a,b', ''] },
     claims: new Map([
@@ -189,7 +189,7 @@ test('a consumer comes back as it was', () => {
   assert.equal(decodeLogin(encodeLogin(null)), null)
 })
 
-test('a throttled address learns nothing from what other workers remember', { skip }, async () => {
+test('a throttled address learns nothing from the logins of other workers', { skip }, async () => {
   const [first, second] = workers(configOf({ maxFailuresPerMinute: 1 }))
   assert.equal(await login(first!, Buffer.from('ann:wrong').toString('base64')), 'GW_AUTH_INVALID')
   assert.equal(await idOf(second!), 'ann')

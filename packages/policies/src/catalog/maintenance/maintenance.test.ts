@@ -22,7 +22,7 @@ function isPage(reply: Outcome): boolean {
   return headerValue(reply!.headers, 'content-type') === 'text/html; charset=utf-8'
 }
 
-test('requests get 503 that says when to try again, and that nobody may keep it', () => {
+test('requests get 503 with Retry-After and Cache-Control: no-store', () => {
   const reply = ask({ message: 'Back at noon.', retryAfter: '90s' }, exchange())!
   assert.equal(reply.status, 503)
   assert.deepEqual(reply.problem?.code, 'GW_MAINTENANCE')
@@ -73,7 +73,7 @@ test('a page of the operator is sent as it is', (t) => {
   assert.throws(() => ask({ htmlFile: join(folder, 'none') }, exchange()), /cannot be read/)
 })
 
-test('allowed addresses are let through, and what is no address is not', () => {
+test('allowed addresses pass, and an invalid address does not', () => {
   const config = { allow: ['10.0.0.0/8'] }
   assert.equal(ask(config, exchange({ clientIp: '10.1.2.3' })), null)
   for (const clientIp of ['11.1.2.3', '', 'unknown', '10.0.0.1, 11.0.0.1']) {

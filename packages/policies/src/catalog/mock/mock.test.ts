@@ -39,7 +39,7 @@ test('status, fields and body are those of the document, as a substitute for the
   assert.deepEqual([json.headers, String(json.body)], [['content-type', 'application/json'], '[{"a":1}]'])
 })
 
-test('what no request changes is made once', () => {
+test('a response without placeholders is built once', () => {
   const step = compile({ body: 'a' })
   assert.equal(step.onRequest!(exchange()), step.onRequest!(exchange()))
 })
@@ -93,7 +93,7 @@ test('placeholders know nothing but the request, and are as many as can be paid 
   assert.equal(textOf({ body: '{{req.id}}'.repeat(100) }, exchange()).length, 3600)
 })
 
-test('what would break the response is refused', () => {
+test('a configuration that would break the response is rejected', () => {
   assert.throws(() => compile({ status: 204, body: 'a' }), /cannot have a body/)
   assert.throws(() => compile({ headers: { 'content-length': '9' } }), /set by the gateway/)
   assert.throws(() => compile({ headers: { 'x-a': 'a\r\nb: c' } }), /line break/)
@@ -101,7 +101,7 @@ test('what would break the response is refused', () => {
   assert.deepEqual(schemaMistakes(mock, { status: 101 }), ['/status must be >= 200'])
 })
 
-test('a delayed answer comes later, and without one that has room at once', async (t) => {
+test('a delayed response is sent later, or at once if too many are waiting', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const step = compile({ body: 'late', delay: '2s' })
   const waiting: Eventual[] = Array.from({ length: 1000 }, () => step.onRequest!(exchange()))

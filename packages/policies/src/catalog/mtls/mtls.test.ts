@@ -26,7 +26,7 @@ function verdict(step: Step, certificate: ClientCertificate | null): string {
   return outcome?.problem?.code ?? x.consumer!.id
 }
 
-test('a certificate is that of who names it most closely', () => {
+test('a certificate belongs to the most specific entry', () => {
   const other = { ...BILLING, fingerprint: 'cd'.repeat(32) }
   const byIssuer = { id: 'issuer', issuer: 'cn=Services CA, o=Example' }
   const byName = { id: 'name', names: ['DNS:billing.EXAMPLE', 'DNS:x'] }
@@ -40,7 +40,7 @@ test('a certificate is that of who names it most closely', () => {
   assert.equal(verdict(stepOf({ consumers: [byFingerprint] }), other), 'GW_AUTH_INVALID')
 })
 
-test('an entry has to be met in all that it names', () => {
+test('an entry matches only if all its criteria do', () => {
   const { subject } = BILLING
   for (const [rule, expected] of [
     [{ issuer: 'CN=Services CA,O=Example' }, 'b'],
@@ -55,7 +55,7 @@ test('an entry has to be met in all that it names', () => {
   }
 })
 
-test('the consumer has what the entry says, and the fingerprint as its credential', () => {
+test('the consumer has the data of its entry, and the fingerprint as credential', () => {
   const step = stepOf({
     consumers: [
       { id: 'b', name: 'Billing', groups: ['g'], roles: ['r'], scopes: ['s'], subject: BILLING.subject },
@@ -68,7 +68,7 @@ test('the consumer has what the entry says, and the fingerprint as its credentia
   assert.deepEqual([groups, roles, scopes], [['g'], ['r'], ['s']])
 })
 
-test('an id comes out of the certificate only where it stands there once', () => {
+test('an id is taken from a certificate only if it occurs exactly once', () => {
   for (const [idFrom, expected] of [
     ['subject', BILLING.subject],
     ['common-name', 'billing'],
@@ -87,7 +87,7 @@ test('an id comes out of the certificate only where it stands there once', () =>
   assert.equal(verdict(stepOf({ idFrom: 'common-name' }), long), 'GW_AUTH_INVALID')
 })
 
-test('issuers keep out what others have signed, and time what has ended', () => {
+test('certificates of other issuers and expired ones are refused', () => {
   const issuers = ['CN=Services CA,O=Example']
   assert.equal(verdict(stepOf({ idFrom: 'common-name', issuers }), BILLING), 'billing')
   const foreign = { ...BILLING, issuer: 'CN=Services CA,O=Example,C=DE' }
@@ -97,7 +97,7 @@ test('issuers keep out what others have signed, and time what has ended', () => 
   assert.equal(verdict(stepOf({ idFrom: 'common-name' }), ended), 'GW_AUTH_EXPIRED')
 })
 
-test('a configuration that is not sound is refused', () => {
+test('an invalid configuration is rejected', () => {
   for (const [config, message] of [
     [{}, /no client could be accepted/],
     [{ consumers: [{ id: 'a' }] }, /consumer 1 \('a'\): a certificate needs/],
@@ -131,14 +131,14 @@ test('x-forwarded-client-cert is read as Envoy writes it', () => {
   assert.equal(x.clientCertificate?.fingerprint, 'ab'.repeat(32))
 })
 
-test('which of several elements counts is said, or there is only one', () => {
+test('the configured one of several elements counts, or only one is allowed', () => {
   const two = `${HASH};Subject="CN=client", ${HASH};Subject="CN=proxy"`
   assert.equal(forwardedId(two), 'GW_AUTH_INVALID')
   assert.equal(forwardedId(two, { xfccElement: 'first' }), 'client')
   assert.equal(forwardedId(two, { xfccElement: 'last' }), 'proxy')
 })
 
-test('a whole certificate counts before what else is said of it, and has to have the hash', () => {
+test('a whole certificate takes precedence over other data, and must match the hash', () => {
   const { certificatePem: pem } = makeCertificate({ name: 'whole', kind: 'ec' })
   const { fingerprint } = certificateFacts(new X509Certificate(pem))
   const cert = `Cert="${encodeURIComponent(pem)}"`
@@ -151,7 +151,7 @@ test('a whole certificate counts before what else is said of it, and has to have
   assert.equal(forwardedId(`Hash=${facts.fingerprint};Cert="${encodeURIComponent(old)}"`), 'GW_AUTH_EXPIRED')
 })
 
-test('what stands twice, or outside the grammar, is refused', () => {
+test('repeated keys and malformed values are refused', () => {
   for (const value of [
     'CN=app',
     `Subject="CN=app"`,
@@ -183,6 +183,6 @@ test('what stands twice, or outside the grammar, is refused', () => {
   assert.notEqual(step.onRequest!(twice), null)
 })
 
-test('a certificate of the connection does not stand in for one that a proxy forwards', () => {
+test('a certificate of the connection does not replace a forwarded one', () => {
   assert.equal(verdict(stepOf({ from: 'xfcc', idFrom: 'common-name' }), BILLING), 'GW_AUTH_MISSING')
 })
