@@ -84,16 +84,18 @@ function checkSource(findings, file, text) {
   checkExports(findings, file, text.split('\n'))
 }
 
+/** One comment may describe a block of constants or types. The type of a schema has the schema's name and comment. */
 function checkExports(findings, file, lines) {
   lines.forEach((line, i) => {
     const name = EXPORT.exec(line)?.[1]
-    const before = lines[i - 1] ?? ''
-    const isOverload = before.startsWith(`export function ${name}`)
-    // The type of a schema has the schema's name and comment.
+    if (name === undefined) return
+    let above = i - 1
+    while (/^export (const|type) .*[^{([]$/.test(lines[above] ?? '')) above--
+    const isOverload = lines[above]?.startsWith(`export function ${name}`)
     const isSchemaType =
-      lines.some((other) => other.startsWith(`export const ${name} = `)) && line.includes(' type ')
-    if (name !== undefined && !isOverload && !isSchemaType && !before.trimEnd().endsWith('*/'))
-      findings.undocumented.push(`${file}:${i + 1}  ${name}`)
+      / type /.test(line) && lines.some((other) => other.startsWith(`export const ${name} = `))
+    const isDocumented = lines[above]?.trimEnd().endsWith('*/')
+    if (!isOverload && !isSchemaType && !isDocumented) findings.undocumented.push(`${file}:${i + 1}  ${name}`)
   })
 }
 

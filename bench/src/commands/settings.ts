@@ -17,6 +17,7 @@ export function durationSetting(flag: string, text: string): number {
   return setting(flag, () => parseDuration(text))
 }
 
+/** Returns a usage failure (exit code 64). */
 export function usage(text: string): Failure {
   return new Failure(EXIT.usage, text)
 }

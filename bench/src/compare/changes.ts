@@ -15,6 +15,7 @@ export interface MetricChange {
   readonly range: readonly [low: number, high: number] | null
 }
 
+/** Verdict on one limit. */
 export interface LimitVerdict {
   readonly limit: Limit
   /** `broken`: the whole range exceeds the limit. `unclear`: only the change does, or there is no range. */
@@ -35,6 +36,7 @@ export function changeOf(before: Point, after: Point, metric: Metric): MetricCha
   return { metric, before: earlier.merged!, after: later.merged!, change, range }
 }
 
+/** Returns the outcome of a limit for a change. */
 export function outcomeOf({ change, range }: MetricChange, limit: Limit): LimitVerdict['outcome'] {
   const isBeyond = (value: number): boolean =>
     limit.direction === '<' ? value < limit.change - ROUNDING : value > limit.change + ROUNDING

@@ -20,6 +20,7 @@ export interface Comparison {
   readonly isFailed: boolean
 }
 
+/** A point of both runs with its changes. */
 export interface ComparedPoint {
   readonly name: string
   readonly before: Point

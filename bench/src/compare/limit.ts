@@ -1,3 +1,4 @@
+/** Figures that limits may refer to. */
 export const METRICS = ['rps', 'cpu', 'p50', 'p99', 'rss'] as const
 export type Metric = (typeof METRICS)[number]
 

@@ -76,6 +76,7 @@ export interface CoreTimes {
   readonly stolenMicros: number
 }
 
+/** Returns the times of some cores so far. */
 export function coreTimes(cpus: readonly string[]): CoreTimes {
   const lines = readFileSync('/proc/stat', 'utf8').split('\n')
   const fields = cpus.map((cpu) => lines.find((line) => line.startsWith(`cpu${cpu} `))?.split(' ') ?? [])

@@ -29,6 +29,7 @@ export interface Setup {
   close(): Promise<void>
 }
 
+/** Options for the setup of a scenario. */
 export interface SetupOptions {
   readonly dir: string
   readonly scenario: Scenario

@@ -3,6 +3,7 @@ import type { Suite } from './scenario.js'
 import type { Point } from './summary.js'
 import type { Trial } from './trial.js'
 
+/** Reverse proxies that can be measured beside the gateway. */
 export const PEERS = ['nginx', 'haproxy', 'envoy'] as const
 export type PeerName = (typeof PEERS)[number]
 

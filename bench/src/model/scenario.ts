@@ -10,6 +10,7 @@ export const TIERS: readonly { readonly tier: Tier; readonly cores: number; read
     { tier: 'W8', cores: 8, memoryBytes: 8 * 1024 ** 3 },
   ]
 
+/** Methods of a measured request. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 export type Method = (typeof METHODS)[number]
 
@@ -23,6 +24,7 @@ export interface Call {
   readonly body: CallBody | null
 }
 
+/** A generated or a given body. */
 export type CallBody = GeneratedBody | GivenBody
 
 /** A body that is generated for each run, always with the same bytes. */

@@ -25,6 +25,7 @@ export const ErrorCounts = Type.Object({
   other: Type.Number(),
 })
 export type ErrorCounts = Static<typeof ErrorCounts>
+/** Counts without errors. */
 export const NO_ERRORS: Readonly<ErrorCounts> = { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 }
 
 /** A figure over the repetitions of a point. `values` are in order of the repetitions. */

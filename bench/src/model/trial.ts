@@ -48,6 +48,7 @@ const SoakFigures = Type.Object({
   rssBytes: FromTo,
   files: FromTo,
 })
+/** Memory and open files over a long load. */
 export type SoakFigures = Static<typeof SoakFigures>
 
 /** Observations and verdict of a trial. */
@@ -115,6 +116,7 @@ export const Trial = Type.Object({
 })
 export type Trial = Static<typeof Trial>
 
+/** Verdict on a trial. */
 export type Verdict = 'passed' | 'failed' | 'no result'
 
 /** Returns the verdict of a trial. A loss counts whatever the load was. */

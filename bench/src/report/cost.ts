@@ -14,6 +14,7 @@ const MOST_BUSY_GAP = 0.1
 /** A point with a valid CPU time per request. Its throughput may be invalid. */
 export type CostPoint = Point & { readonly cpuMicrosPerRequest: Spread }
 
+/** True if the CPU time per request is valid. */
 export function hasCost(point: Point): point is CostPoint {
   return point.cpuMicrosPerRequest !== null && point.costInvalid.length === 0
 }

@@ -40,6 +40,7 @@ export function ratioText(ratio: number | null): string {
   return ratio === null || !Number.isFinite(ratio) ? UNKNOWN : ratio.toFixed(2)
 }
 
+/** Formats a size, such as `5 KB`. */
 export function sizeText(bytes: number | null): string {
   return bytes === null ? UNKNOWN : formatSize(Math.round(bytes))
 }

@@ -1,5 +1,6 @@
 import net from 'node:net'
 
+/** Loopback address. */
 export const LOOPBACK = '127.0.0.1'
 /** Below the range for outgoing connections, so that no load takes the port of a server. */
 const FIRST_PORT = 20_000

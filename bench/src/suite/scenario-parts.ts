@@ -6,6 +6,7 @@ import {
   TIERS,
 } from '../model/scenario.js'
 
+/** Bytes in a kilobyte of the Apinizer reports. */
 export const KB = 1024
 
 /** A body size with its name in ids and titles. The WSO2 reports use powers of ten, the others powers of two. */
