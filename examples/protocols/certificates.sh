@@ -1,5 +1,5 @@
 #!/bin/sh
-# An authority, certificates for shop.example.com and api.example.com, and one for a client, beside this file in tls/.
+# Creates a CA, certificates for shop.example.com and api.example.com, and a client certificate in tls/ next to this file.
 set -eu
 cd "$(dirname "$0")" && mkdir -p tls && cd tls
 openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 30 -subj '/CN=Example authority' 2> /dev/null

@@ -1,35 +1,35 @@
 import { readFileSync, statSync } from 'node:fs'
 
-/** Larger files are lists of something else. */
+/** Larger files are probably not tenant lists. */
 const MAX_BYTES = 1024 * 1024
 
-/** Tells the upstream which tenant a request is of. The list is shared by all routes that name the same file. */
+/** Sends the tenant of a request to the upstream. Routes with the same file share the list. */
 export default ({ parseDuration, removeHeader, setHeader }) => ({
   name: 'tenant-list',
-  summary: 'Says in a field which tenant a request is of, by its host, from a list in a file.',
+  summary: 'Sends the tenant of a request to the upstream in a header, selected by host from a file.',
   schema: {
     type: 'object',
-    description: 'A line of the file is a host and its tenant. Clients cannot send the field themselves.',
+    description: 'Each line of the file has a host and its tenant. The header is removed from client requests.',
     additionalProperties: false,
     required: ['file'],
     properties: {
-      file: { type: 'string', minLength: 1, path: true, description: 'The list.' },
+      file: { type: 'string', minLength: 1, path: true, description: 'The file with the list.' },
       field: {
         type: 'string',
         pattern: '^[a-z][a-z0-9-]{0,63}$',
         default: 'x-tenant',
-        description: 'The field, in lower case.',
+        description: 'The header name, in lower case.',
       },
       unknown: {
         enum: ['refuse', 'pass'],
         default: 'refuse',
-        description: 'What becomes of requests for other hosts.',
+        description: 'How to handle requests for other hosts.',
       },
       every: {
         type: 'string',
         pattern: '^[1-9][0-9]{0,4}s$',
         default: '60s',
-        description: 'How often the file is read again.',
+        description: 'How often the file is reloaded.',
       },
     },
   },
@@ -40,7 +40,7 @@ export default ({ parseDuration, removeHeader, setHeader }) => ({
       try {
         list.tenants = readList(file)
       } catch (error) {
-        // The list that was read last goes on to count.
+        // The last valid list stays in use.
         env.report('tenant_list_unreadable', { file, error: error.message })
       }
     })

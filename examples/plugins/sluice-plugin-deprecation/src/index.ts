@@ -2,29 +2,29 @@ import type * as Sluice from '@sluice/core'
 
 const DAY = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
 
-/** Announces that an API is deprecated, and when it ends; afterwards its requests are refused. */
-// biome-ignore lint/style/noDefaultExport: what the gateway imports
+/** Announces the deprecation of an API and its end date. Rejects requests after that date. */
+// biome-ignore lint/style/noDefaultExport: the gateway imports it
 export default function plugin({ appendHeader, definePolicy, setHeader, Type }: typeof Sluice) {
   return definePolicy({
     name: 'deprecation',
-    summary: 'Announces that an API is deprecated, and refuses its requests after its sunset.',
+    summary: 'Announces the deprecation of an API, and rejects its requests after the sunset date.',
     schema: Type.Object(
       {
-        since: Type.String({ pattern: DAY, description: 'The day of the deprecation, `2026-06-01`.' }),
+        since: Type.String({ pattern: DAY, description: 'The deprecation date, e.g. `2026-06-01`.' }),
         sunset: Type.Optional(
-          Type.String({ pattern: DAY, description: 'The day from which on requests are refused with 410.' }),
+          Type.String({ pattern: DAY, description: 'The first day on which requests get 410.' }),
         ),
         guide: Type.Optional(
           Type.String({
             pattern: '^https://[^<>\\s]+$',
             maxLength: 2000,
-            description: 'Where clients read what to do.',
+            description: 'The URL of a migration guide for clients.',
           }),
         ),
       },
       {
         additionalProperties: false,
-        description: 'Responses have the fields `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link`.',
+        description: 'Responses have the headers `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link`.',
       },
     ),
     compile({ since, sunset, guide }, env) {
