@@ -116,7 +116,7 @@ test('gw deploy kubernetes meets what is not of its making', { skip: noCluster }
     assert.ok(pods().includes('stranger'))
     const reload = await deploy(t, document('two'), ...token)
     expectExit(reload, 0)
-    assert.match(reload.stdout, /^2 pods reload, without a restart: sluice-\S+, sluice-\S+$/m)
+    assert.match(reload.stdout, /^2 pods reload without a restart: sluice-\S+, sluice-\S+$/m)
     const status = await run('status', '--kubernetes', ...inPlace, ...token)
     assert.match(status.stdout, /^gateway sluice in hostile: 2 of 2 pods ready/m)
     assert.equal(inNamespace('logs', 'stranger'), '')

@@ -104,7 +104,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     const before = pods()
     const reload = await deploy(t, document({ body: 'two' }), '--note', 'say two')
     expectExit(reload, 0)
-    assert.match(reload.stdout, /^2 pods reload, without a restart: /m)
+    assert.match(reload.stdout, /^2 pods reload without a restart: /m)
     assert.deepEqual(await answers(), ['two', 'two'])
     assert.deepEqual(pods(), before)
     assert.equal(
@@ -119,10 +119,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     const plan = await deploy(t, document({ port: 8081 }), '--dry-run')
     expectExit(plan, 0)
     assert.match(plan.stdout, /^~ Deployment\/sluice in edge {2}.*spec\.template/m)
-    assert.match(
-      plan.stdout,
-      new RegExp(`^2 pods are replaced, one after the other: ${pods().join(', ')}$`, 'm'),
-    )
+    assert.match(plan.stdout, new RegExp(`^2 pods are replaced one by one: ${pods().join(', ')}$`, 'm'))
     const diff = await run('diff', '-c', file, '--kubernetes', ...inPlace, '--exit-code', '-o', 'json')
     expectExit(diff, 2)
     assert.equal(JSON.parse(diff.stdout).way, 'rolling')
@@ -157,7 +154,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     const before = pods()
     const rolled = await deploy(t, document(WORD), '--secret', 'words')
     expectExit(rolled, 0)
-    assert.match(rolled.stderr, /^Service\/sluice-metrics is not needed any more; --prune deletes it$/m)
+    assert.match(rolled.stderr, /^Service\/sluice-metrics is no longer needed; --prune deletes it$/m)
     assert.deepEqual(await answers(), [SECRET, SECRET])
     assert.deepEqual(
       pods().filter((name) => before.includes(name)),

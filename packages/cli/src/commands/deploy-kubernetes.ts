@@ -37,7 +37,7 @@ interface DeployOptions extends DocumentOptions, KubernetesOptions {
   readonly note?: string
 }
 
-/** Brings a document to a cluster, and waits until every pod says that it serves it. */
+/** Deploys a document to a cluster, and waits until all pods confirm it. */
 export async function deployKubernetes(options: DeployOptions): Promise<number> {
   const { text } = await checkedDocument(options)
   if (options.render === true) return render(text, options)
@@ -47,7 +47,7 @@ export async function deployKubernetes(options: DeployOptions): Promise<number> 
   })
 }
 
-/** Prints what a deploy of this document would change. */
+/** Prints the changes that a deployment of this document would make. */
 export async function diffKubernetes(
   options: DeployOptions & { readonly exitCode?: boolean },
 ): Promise<number> {
@@ -61,11 +61,11 @@ export async function diffKubernetes(
   })
 }
 
-/** @throws Failure for what no cluster has to be asked about. */
+/** @throws Failure for errors that need no cluster to detect. */
 async function checkedDocument(options: DeployOptions): Promise<DocumentSource> {
   const source = await readDocument(options.config)
   checkForElsewhere(source)
-  // An earlier deploy may have said what this one does not.
+  // Omitted options may be set by an earlier deployment.
   objectsWithout(source.text, { ...SAID_BEFORE, ...options })
   return source
 }
@@ -74,17 +74,17 @@ async function checkedDocument(options: DeployOptions): Promise<DocumentSource> 
 const MAX_ANNOTATION_BYTES = 256 * 1024
 const SAID_BEFORE = { replicas: 1, secret: 'said-before' }
 
-/** The objects as the command line alone says it. */
+/** Builds the objects from the command line only. */
 function objectsWithout(text: string, options: DeployOptions): GatewayObjects {
   return objectsOf({ text, settings: podSettings(options) }, identityOf(options, 'default'))
 }
 
-/** True if `kubectl apply` cannot note an object in an annotation, as it does without `--server-side`. */
+/** True if an object is too large for the annotation that `kubectl apply` writes without `--server-side`. */
 function isTooLargeToRemember(object: KubernetesObject): boolean {
   return Buffer.byteLength(JSON.stringify(object)) >= MAX_ANNOTATION_BYTES
 }
 
-/** Prints what a first deploy would apply. */
+/** Prints the objects that a first deployment would apply. */
 function render(text: string, options: DeployOptions): ExitCode {
   const { objects, notes } = objectsWithout(text, options)
   for (const note of notes) say(note)
@@ -94,7 +94,7 @@ function render(text: string, options: DeployOptions): ExitCode {
   return EXIT.ok
 }
 
-/** Deploys an earlier revision once more. */
+/** Deploys an earlier revision again. */
 export async function rollbackKubernetes(
   options: Omit<DeployOptions, 'config'> & { readonly to?: string },
 ): Promise<number> {
@@ -157,11 +157,11 @@ function report(end: DeployEnd, { output }: HowToDeploy): ExitCode {
     return EXIT.unreachable
   }
   if (end.result === 'uncertain') {
-    say('rolled back, but not every pod says that it serves what it did; see gw status --kubernetes')
+    say('rolled back, but not all pods confirm the previous configuration; see gw status --kubernetes')
     return EXIT.rolledBack
   }
   if (end.result === 'rolled-back') {
-    say('rolled back: what served before goes on serving')
+    say('rolled back: the previous configuration stays active')
     return EXIT.rolledBack
   }
   if (isTable(output)) print(endText(end))
@@ -179,15 +179,15 @@ async function printPlan(plan: DeployPlan, { output, prune = false }: HowToDeplo
       wayText(plan),
     )
   if (prune) return
-  for (const { object } of plan.unneeded) say(`${nameOf(object)} is not needed any more; --prune deletes it`)
+  for (const { object } of plan.unneeded) say(`${nameOf(object)} is no longer needed; --prune deletes it`)
 }
 
 function wayText({ way, pods, settings }: DeployPlan): string {
   const names = pods.map(({ name }) => name).join(', ')
-  if (way === 'reload') return `${countText(pods.length, 'pod')} reload, without a restart: ${names}`
+  if (way === 'reload') return `${countText(pods.length, 'pod')} reload without a restart: ${names}`
   if (way === 'objects') return 'no pod is replaced or reloads'
   if (pods.length === 0) return `${countText(settings.replicas, 'pod')} start`
-  return `${countText(pods.length, 'pod')} are replaced, one after the other: ${names}`
+  return `${countText(pods.length, 'pod')} are replaced one by one: ${names}`
 }
 
 function shownChanges({ changes, unneeded }: DeployPlan, prunes: boolean): ObjectChange[] {
@@ -208,7 +208,7 @@ async function planValue(plan: DeployPlan, prunes: boolean): Promise<object> {
   }
 }
 
-/** What the command line says, else what the last deploy said, else a gateway of two pods. */
+/** Settings from the command line, then the last deployment, then defaults. */
 async function settingsOf(
   options: HowToDeploy,
   cluster: Cluster,
@@ -218,13 +218,10 @@ async function settingsOf(
   return podSettings({ ...last?.settings, ...present(options) })
 }
 
-/** @throws Failure for numbers that do not fit together. */
+/** @throws Failure for contradictory numbers of pods. */
 function podSettings({ tier, replicas = 2, image, secret, maxReplicas }: Partial<PodSettings>): PodSettings {
   if (maxReplicas !== undefined && maxReplicas > 0 && maxReplicas < replicas)
-    throw new Failure(
-      EXIT.usage,
-      `at most ${maxReplicas} pods (--max-replicas) are less than ${replicas} (--replicas)`,
-    )
+    throw new Failure(EXIT.usage, `--max-replicas ${maxReplicas} is less than --replicas ${replicas}`)
   return {
     tier: tier ?? 'W2',
     replicas,

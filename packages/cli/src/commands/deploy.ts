@@ -16,12 +16,12 @@ interface DeployOptions extends DocumentOptions, OutputOptions, ServerOptions {
   readonly save?: boolean
 }
 
-/** Longer than a rollout may take on the slowest worker. */
+/** Longer than a rollout takes on the slowest worker. */
 const TIMEOUT_MS = 120_000
 
 /**
- * Brings a document to a running gateway: checked here, then there; what would change is printed before it happens,
- * and it happens only if what serves is still the same then.
+ * Deploys a document to a running gateway. It is checked locally, then by the gateway. The changes are printed first, and
+ * are applied only if the active configuration is still the same.
  */
 export async function deploy(options: DeployOptions): Promise<number> {
   const source = await readDocument(options.config)
@@ -35,7 +35,7 @@ export async function deploy(options: DeployOptions): Promise<number> {
   })
   const trial = await attempt.send(true)
   const result = trial.part.textOrNull('result')
-  // What serves already may still have to be written to the file.
+  // An active document may not be saved to the file yet.
   const isAccepted = result === 'valid' || (result === 'unchanged' && options.save === true)
   if (isAccepted && options.output === 'table') print(...planned(trial.part))
   const { name } = source
@@ -48,7 +48,7 @@ interface DeployAnswer {
   readonly part: AnswerPart
 }
 
-/** One document on its way to one gateway. */
+/** The deployment of a document to a gateway. */
 class Deploy {
   readonly #client: AdminClient
   readonly #source: DocumentSource
@@ -85,7 +85,7 @@ class Deploy {
   }
 }
 
-/** What a document would change, a line each. */
+/** Formats the changes of a document, one per line. */
 export function planned(part: AnswerPart): string[] {
   return formatDiff(part.parts('changes').map(changeOf)).map(visibleText)
 }
@@ -96,8 +96,8 @@ function changeOf(part: AnswerPart): PlanChange {
 }
 
 /**
- * Says what came of a document, and with which exit code.
- * @param name what the document is called here; absent: as the gateway calls it.
+ * Reports the result of a deployment and selects the exit code.
+ * @param name local name of the document; by default, the gateway's name for it.
  */
 export async function report(
   { answer, part }: DeployAnswer,
@@ -133,8 +133,8 @@ function doneText(part: AnswerPart): string {
   const result = part.text('result')
   const digest = shortDigest(part.textOrNull('digest'))
   const saved = part.value['isSaved'] === true ? ', saved to the gateway file' : ''
-  if (result === 'unchanged') return `unchanged: ${digest} serves already${saved}`
-  if (result === 'applied') return `applied: ${digest} serves on all workers${saved}`
+  if (result === 'unchanged') return `unchanged: ${digest} is already active${saved}`
+  if (result === 'applied') return `applied: ${digest} is active on all workers${saved}`
   return `valid: ${countText(part.parts('changes').length, 'change')}, nothing was applied`
 }
 
@@ -142,9 +142,7 @@ function explainRefusal(exit: ExitCode, part: AnswerPart, name: string | undefin
   if (exit === EXIT.invalid) {
     const mistakes = part.parts('diagnostics').map((mistake) => diagnosticText(mistake, name))
     complain(mistakes.join('\n'))
-    say(
-      'refused by the gateway, with the variables and files that it has; what served before goes on serving',
-    )
+    say('rejected by the gateway, with its variables and files; the previous configuration stays active')
     return
   }
   for (const reason of part.parts('reasons')) {
@@ -152,10 +150,10 @@ function explainRefusal(exit: ExitCode, part: AnswerPart, name: string | undefin
     const who = worker === 0 ? 'supervisor' : `worker ${worker}`
     complain(visibleText(`${who}: ${reason.text('reason')}`))
   }
-  say('rolled back: what served before goes on serving')
+  say('rolled back: the previous configuration stays active')
 }
 
-/** What the gateway finds and this machine does not: files, variables and addresses there. */
+/** Describes an error that only the gateway finds, in its files, variables or addresses. */
 function diagnosticText(part: AnswerPart, name = part.text('file')): string {
   const position = `${name}:${part.number('line')}:${part.number('column')}`
   return visibleText(`${position}: ${part.text('message')} (${part.text('remedy')})`)

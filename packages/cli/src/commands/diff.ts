@@ -12,11 +12,11 @@ interface DiffOptions extends DocumentOptions, OutputOptions, ServerOptions {
   readonly exitCode?: boolean
 }
 
-/** Prints what differs between a document and what serves. */
+/** Prints the differences between a document and the running configuration. */
 export async function diff(options: DiffOptions): Promise<number> {
   const load = await loadFile(options.config)
   const { plan, tag } = await servingPlan(new AdminClient(options))
-  // A gateway masks the secrets of its plan, so ours are masked too; the digest still says whether they differ.
+  // The gateway masks the secrets in its plan, so mask ours too. The digest still shows whether they differ.
   const changes = diffPlans(plan, displayPlan(load.plan, catalog), catalog)
   const isSame = tag === `"${load.digest}"`
   const hidden = !isSame && changes.length === 0

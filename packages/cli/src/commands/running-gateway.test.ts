@@ -195,7 +195,7 @@ test('a gateway is looked into, changed and ended', async (t) => {
     assert.equal(here.code, 3)
     const there = await gwInProcess(['deploy', '-c', file], { env })
     const place = new RegExp(
-      `^${file}:\\d+:\\d+: .*ONLY_HERE.* \\(.+\\)\nrefused by the gateway, with the variables`,
+      `^${file}:\\d+:\\d+: .*ONLY_HERE.* \\(.+\\)\nrejected by the gateway, with its variables`,
     )
     assert.match(there.stderr, place)
     assert.equal(there.code, 3)
@@ -266,14 +266,14 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   assert.deepEqual(tried, { code: 0, stdout: `${plan}valid: 1 change, nothing was applied\n`, stderr: '' })
   assert.equal(await hello(), 'hello')
   const applied = await spawn('deploy', '-c', next, '--note', 'louder')
-  assert.match(applied.stdout, /^~ route hello\n.*\napplied: [0-9a-f]{12} serves on all workers\n$/)
+  assert.match(applied.stdout, /^~ route hello\n.*\napplied: [0-9a-f]{12} is active on all workers\n$/)
   assert.deepEqual([applied.code, applied.stderr], [0, ''])
   assert.equal(await hello(), 'changed')
   const again = await run('deploy', '-c', next)
-  assert.match(again.stdout, /^unchanged: [0-9a-f]{12} serves already\n$/)
+  assert.match(again.stdout, /^unchanged: [0-9a-f]{12} is already active\n$/)
   assert.equal(again.code, 0)
   const saved = await run('deploy', '-c', next, '--save')
-  assert.match(saved.stdout, /^unchanged: [0-9a-f]{12} serves already, saved to the gateway file\n$/)
+  assert.match(saved.stdout, /^unchanged: [0-9a-f]{12} is already active, saved to the gateway file\n$/)
   assert.equal(readFileSync(gateway.config, 'utf8'), readFileSync(next, 'utf8'))
 
   // What a policy makes of its settings is only known where it is compiled: in the workers.
@@ -284,7 +284,7 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   ]
   assert.match(
     text.stderr,
-    /^worker 1: .*'min' 2kb is greater than 'max' 1kb.*\nrolled back: what served before goes on serving\n$/,
+    /^worker 1: .*'min' 2kb is greater than 'max' 1kb.*\nrolled back: the previous configuration stays active\n$/,
   )
   assert.equal(text.code, 6)
   assert.deepEqual([value.code, JSON.parse(value.stdout).result], [6, 'rolled-back'])
@@ -294,7 +294,10 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   const trial = await run('rollback', '--dry-run')
   assert.deepEqual(trial, { code: 0, stdout: `${back}valid: 1 change, nothing was applied\n`, stderr: '' })
   const rolled = await run('rollback', '--note', 'too loud')
-  assert.match(rolled.stdout, /action.body: changed -> hello\napplied: [0-9a-f]{12} serves on all workers\n$/)
+  assert.match(
+    rolled.stdout,
+    /action.body: changed -> hello\napplied: [0-9a-f]{12} is active on all workers\n$/,
+  )
   assert.equal(await hello(), 'hello')
   const history = (await run('history')).stdout.trim().split('\n')
   assert.match(history[0]!, /^DEPLOY +AGE +CONFIG +FROM +BY +NOTE$/)

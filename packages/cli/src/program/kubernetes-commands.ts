@@ -4,15 +4,15 @@ import { runs, wholeNumber, withExample, withOutput } from './building.js'
 /** Adds which cluster and which gateway in it is meant. */
 function withCluster(command: Command): Command {
   return command
-    .option('--namespace <name>', 'of the gateway; default: that of the context')
-    .option('--name <name>', 'what the gateway is called; default sluice')
-    .option('--kubeconfig <file>', 'else KUBECONFIG, ~/.kube/config, or the cluster of this pod')
-    .option('--context <name>', 'of the kubeconfig; default: its current one')
+    .option('--namespace <name>', 'namespace of the gateway; default: that of the context')
+    .option('--name <name>', 'name of the gateway; default sluice')
+    .option('--kubeconfig <file>', 'default: KUBECONFIG, ~/.kube/config, or the cluster of this pod')
+    .option('--context <name>', 'kubeconfig context; default: the current one')
 }
 
 /** Lets a command ask a cluster in place of one gateway. */
 function withKubernetes(command: Command): Command {
-  return withCluster(command.option('--kubernetes', 'the gateway in a cluster: all of its pods'))
+  return withCluster(command.option('--kubernetes', 'use all pods of the gateway in a cluster'))
 }
 
 /** Runs the first with `--kubernetes`, else the second. */
@@ -30,31 +30,30 @@ function runsEither<A extends object, B extends object>(
 function withPods(command: Command): Command {
   return command
     .addOption(
-      new Option('--tier <tier>', 'size of a pod; default: as before, else W2').choices([
-        'W1',
-        'W2',
-        'W4',
-        'W8',
-      ]),
+      new Option('--tier <tier>', 'pod size; default: unchanged, or W2').choices(['W1', 'W2', 'W4', 'W8']),
     )
     .option(
       '--replicas <n>',
-      'pods, the least with --max-replicas; default: as before, else 2',
+      'number of pods, or the minimum with --max-replicas; default: unchanged, or 2',
       wholeNumber(1, 1000),
     )
-    .option('--max-replicas <n>', 'adds pods under load, up to so many; 0: never', wholeNumber(0, 1000))
-    .option('--image <image>', 'default: as before, else sluice: and this version')
+    .option(
+      '--max-replicas <n>',
+      'scale up to this number of pods under load; 0 disables this',
+      wholeNumber(0, 1000),
+    )
+    .option('--image <image>', 'container image; default: unchanged, or sluice:<version of gw>')
     .option('--secret <name>', 'the Secret with the values of ${env:NAME} and ${file:PATH}')
 }
 
 /** How long pods may take. */
 function withTimeout(command: Command): Command {
-  return command.option('--timeout <time>', 'how long pods may take; default 5m', duration)
+  return command.option('--timeout <time>', 'time limit for the pods; default 5m', duration)
 }
 
 function duration(text: string): number {
   const [, number, unit] = /^(\d{1,6})(s|m)$/.exec(text) ?? []
-  if (number === undefined) throw new InvalidArgumentError('write for example 90s or 5m')
+  if (number === undefined) throw new InvalidArgumentError('use for example 90s or 5m')
   return Number(number) * (unit === 'm' ? 60_000 : 1000)
 }
 
@@ -62,19 +61,17 @@ function duration(text: string): number {
 export function addDeployKubernetes(deploy: Command): void {
   const command = deploy
     .command('kubernetes')
-    .description(
-      'bring a document to a cluster: pods reload it together, or are replaced where they have to be',
-    )
+    .description('deploy a document to a cluster: pods reload it together, or are replaced if necessary')
     .argument('[document]', 'the document, as with -c')
   withTimeout(withPods(withCluster(command)))
-    .option('--prune', 'delete what an earlier deploy made and this one does not need')
-    .option('--force', 'take over objects and fields that others have made or set, and a deploy under way')
-    .option('--render', 'print the objects as YAML, for kubectl apply or a repository, and ask no cluster')
+    .option('--prune', 'delete objects of earlier deployments that are no longer needed')
+    .option('--force', 'take over objects and fields of other tools, and a running deployment')
+    .option('--render', 'print the objects as YAML, for kubectl apply or a repository, without a cluster')
     .action(runs(async () => (await import('../commands/deploy-kubernetes.js')).deployKubernetes))
   withExample(command, 'gw deploy kubernetes -c gateway.yaml --tier W4 --replicas 3 --namespace gateways')
 }
 
-/** Adds to `gw diff` what it says of a cluster. */
+/** Adds the cluster options to `gw diff`. */
 export function addDiffAction(diff: Command): void {
   withPods(withKubernetes(diff)).action(
     runsEither(
@@ -84,7 +81,7 @@ export function addDiffAction(diff: Command): void {
   )
 }
 
-/** Adds to `gw status` what it says of a cluster. */
+/** Adds the cluster options to `gw status`. */
 export function addStatusAction(status: Command): void {
   withKubernetes(status).action(
     runsEither(
@@ -96,7 +93,7 @@ export function addStatusAction(status: Command): void {
 
 /** Adds the commands on what was deployed before. */
 export function addHistoryCommands(program: Command): void {
-  const history = program.command('history').description('the documents that were deployed, newest first')
+  const history = program.command('history').description('list deployed documents, newest first')
   withOutput(withKubernetes(history), 'table', 'wide', 'json', 'yaml').action(
     runsEither(
       async () => (await import('../commands/status-kubernetes.js')).historyKubernetes,
@@ -107,9 +104,9 @@ export function addHistoryCommands(program: Command): void {
   const rollback = program
     .command('rollback')
     .description('deploy an earlier document again')
-    .option('--to <id>', 'as gw history shows it; default: the one before')
-    .option('--dry-run', 'only say what would change')
-    .option('--note <text>', 'why, for the history')
+    .option('--to <id>', 'id from gw history; default: the previous document')
+    .option('--dry-run', 'only print the changes')
+    .option('--note <text>', 'reason, shown in the history')
   withOutput(withTimeout(withKubernetes(rollback)), 'table', 'json', 'yaml').action(
     runsEither(
       async () => (await import('../commands/deploy-kubernetes.js')).rollbackKubernetes,

@@ -63,7 +63,7 @@ export interface DeployPlan {
 
 /** How a deploy ended. */
 export interface DeployEnd {
-  /** `uncertain`: rolled back, but not every pod says that it serves what it did. */
+  /** `uncertain`: rolled back, but not all pods confirm the previous configuration. */
   readonly result: 'applied' | 'unchanged' | 'rolled-back' | 'uncertain' | 'unreachable'
   readonly digest: string | null
   /** Number of pods that serve the document; absent unless it was applied. */
