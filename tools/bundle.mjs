@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 /**
  * Bundles the compiled modules of each package into `dist/bundle`, to which its `exports` point. Node.js needs about a
  * millisecond per module file, and a gateway would load 2,300 of them before it listens
- * (docs/internals/adr/0028-packages-are-bundled.md). Tests use the modules of their own package and the bundles of others.
+ * (docs/internals/adr/0028-bundle-packages.md). Tests use the modules of their own package and the bundles of others.
  */
 const PACKAGES = ['core', 'config', 'policies', 'logger', 'gateway', 'cli']
 /** Dependencies that are bundled too, because they consist of very many small modules. */

@@ -29,7 +29,7 @@ const HEAD_ROOM_BYTES = 16 * 1024
  * Allocation-site pretenuring is off, because V8 counts which objects survive. If a worker's first clients all
  * arrive at once, the field lists and target orders of their requests survive. From then on V8 would allocate
  * these in the old generation. Each of them, once dead, keeps a young exchange alive until the next full
- * collection (docs/internals/performance.md, what V8 takes for lasting).
+ * collection (docs/internals/performance.md, allocation-site pretenuring).
  */
 const WORKER_FLAGS = ['--v8-pool-size=1', '--min-semi-space-size=16', '--no-allocation-site-pretenuring']
 
