@@ -30,17 +30,17 @@ function addRun(bench: Command): void {
   const run = bench
     .command('run')
     .description('run a suite and write its reports')
-    .argument('<suite>', 'one of gw bench list')
+    .argument('<suite>', 'name of a suite, see gw bench list')
     .option(
       '--scenario <id>',
-      "only this scenario, or all that match, such as '*-post-5kb'; may be repeated",
+      "measure only this scenario, or a pattern such as '*-post-5kb'; repeatable",
       collect,
     )
-    .option('--tier <list>', 'only these tiers, such as W1,W2', nameList(TIER_NAMES))
-    .option('--quick', 'every scenario once for seconds, at one number of connections, no fixed rates')
+    .option('--tier <list>', 'measure only these tiers, such as W1,W2', nameList(TIER_NAMES))
+    .option('--quick', 'run every scenario once for a few seconds, without fixed rates')
     .option(
       '--target <address>',
-      'a server that is running, such as http://10.0.0.7:8080, in place of our own',
+      'measure a running server, such as http://10.0.0.7:8080, instead of our gateway',
     )
   addMeasuring(run)
   run.action(runs(async () => (await import('./commands/run.js')).benchRun))
@@ -55,10 +55,8 @@ function addRun(bench: Command): void {
 function addQuick(bench: Command): void {
   const quick = bench
     .command('quick')
-    .description(
-      'a first impression in seconds, or of a server that is running; writes reports only with --out',
-    )
-    .argument('[url]', 'what is asked for; without it a gateway is started')
+    .description('measure for a few seconds, or measure a running server; writes reports only with --out')
+    .argument('[url]', 'URL of a running server; without it a gateway is started')
   addCall(quick)
   addMeasuring(quick)
   quick.action(runs(async () => (await import('./commands/run.js')).benchQuick))
@@ -72,8 +70,8 @@ function addQuick(bench: Command): void {
 function addPolicy(bench: Command): void {
   const policy = bench
     .command('policy')
-    .description('what one policy adds to a request')
-    .argument('<name>', 'the policy, or a chain that gw bench list policies names')
+    .description('measure what one policy adds to a request')
+    .argument('<name>', 'policy, or chain from gw bench list policies')
   addMeasuring(policy)
   policy.action(runs(async () => (await import('./commands/policy.js')).benchPolicy))
   withExample(policy, 'gw bench policy header', 'gw bench policy basic-auth --seconds 30 --repetitions 5')
@@ -84,45 +82,45 @@ function addMeasuring(command: Command): void {
   command
     .option(
       '--connections <list>',
-      "these numbers in place of the suite's, such as 64,256",
+      "numbers of connections instead of the suite's, such as 64,256",
       numberList(1, MAX_CONNECTIONS),
     )
-    .option('--seconds <n>', 'measured time of each point', wholeNumber(1, MAX_SECONDS))
-    .option('--warm-up <n>', 'seconds before it that do not count', wholeNumber(0, MAX_SECONDS))
-    .option('--repetitions <n>', 'of each point', wholeNumber(1, 100))
+    .option('--seconds <n>', 'measured time of each point, in seconds', wholeNumber(1, MAX_SECONDS))
+    .option('--warm-up <n>', 'seconds before the measured time', wholeNumber(0, MAX_SECONDS))
+    .option('--repetitions <n>', 'repetitions of each point', wholeNumber(1, 100))
     .option(
       '--cool-down <n>',
-      'seconds of rest between points; default 5 from a minute a point on',
+      'pause between points in seconds; default 5 for points of a minute or more',
       wholeNumber(0, 3600),
     )
     .option(
       '--rates <list>',
-      'latency at these percentages of the measured throughput, such as 50,70,80,90',
+      'measure latency at these percentages of the throughput, such as 50,70,80,90',
       numberList(1, 100),
     )
-    .option('--no-rates', 'throughput only')
-    .option('--slo <time>', 'also report the highest of the rates with a P99 below this, such as 50ms')
-    .addOption(engineOption('--engine <name>', 'the load generator').default('autocannon'))
+    .option('--no-rates', 'measure throughput only')
+    .option('--slo <time>', 'report the highest rate with a P99 below this, such as 50ms')
+    .addOption(engineOption('--engine <name>', 'load generator').default('autocannon'))
     .addOption(
-      engineOption('--saturation-engine <name>', 'another one for throughput; it need not hold a rate'),
+      engineOption('--saturation-engine <name>', 'load generator for throughput, which need not hold a rate'),
     )
-    .option('--with <peers>', `measure these beside it: ${PEERS.join(', ')}`, nameList(PEERS))
+    .option('--with <peers>', `measure these peers too: ${PEERS.join(', ')}`, nameList(PEERS))
     .option(
       '--pid <n>',
-      "a target's first process on this machine: its CPU time and memory are measured",
+      'first process of a local target, for measuring CPU time and memory',
       wholeNumber(1, MAX_PID),
     )
-    .option('--out <dir>', 'where the reports go; default results/ID')
+    .option('--out <dir>', 'folder for the reports; default results/ID')
     .option('--no-pin', 'let the scheduler choose the cores')
-    .option('--fail-on-invalid', 'exit with 7 when a point or trial is no result or a trial is not passed')
+    .option('--fail-on-invalid', 'exit with 7 if a point or trial is not valid, or a trial is not passed')
   withOutput(command, 'table', 'json')
 }
 
 function addList(bench: Command): void {
   const list = bench
     .command('list')
-    .description('the suites, or the scenarios of one')
-    .argument('[suite]', 'the suite')
+    .description('list the suites, or the scenarios of a suite')
+    .argument('[suite]', 'name of a suite')
   withOutput(list, 'table', 'json', 'yaml').action(
     runs(async () => (await import('./commands/list.js')).listSuites),
   )
@@ -132,11 +130,11 @@ function addList(bench: Command): void {
 function addCompare(bench: Command): void {
   const compare = bench
     .command('compare')
-    .description('two runs of the same suite, point by point')
+    .description('compare two runs of the same suite, point by point')
     .argument('<before>', 'summary.json or its folder')
-    .argument('<after>', 'the same of the later run')
-    .option('--fail-if <limits>', 'exit with 7 when one is exceeded, such as "rps<-5% or p99>+10%"')
-    .option('--partial', 'the later run is a part: what it has not measured does not fail')
+    .argument('<after>', 'summary.json or folder of the later run')
+    .option('--fail-if <limits>', 'exit with 7 if a limit is exceeded, such as "rps<-5% or p99>+10%"')
+    .option('--partial', 'allow points that the later run has not measured')
   withOutput(compare, 'table', 'json').action(
     runs(async () => (await import('./commands/saved-runs.js')).benchCompare),
   )
@@ -153,19 +151,21 @@ function addReport(bench: Command): void {
 }
 
 function addCapacity(bench: Command): void {
-  const capacity = bench.command('capacity').description('tier and replicas for a load, from measured points')
+  const capacity = bench
+    .command('capacity')
+    .description('calculate tier and replicas for a load from measured points')
   withRequired(capacity, '--rps <n>', {
-    description: 'requests a second at peak',
+    description: 'requests per second at peak',
     parse: wholeNumber(1, MAX_RATE),
   })
-    .option('--body <size>', 'the body of a request, such as 5kb', '0b')
-    .option('--policies <list>', 'the policies of the route, such as basic-auth,header')
+    .option('--body <size>', 'size of the request body, such as 5kb', '0b')
+    .option('--policies <list>', 'policies of the route, such as basic-auth,header')
     .option(
       '--connections <n>',
-      'of clients, open at the same time: each pod has the memory for its part',
+      'concurrent client connections, for the memory of the pods',
       wholeNumber(1, MAX_RATE),
     )
-    .option('--from <run>', 'a run, or a folder of runs; may be repeated; default results', collect)
+    .option('--from <run>', 'run, or folder of runs; repeatable; default results', collect)
   withOutput(capacity, 'table', 'json').action(
     runs(async () => (await import('./commands/saved-runs.js')).benchCapacity),
   )
@@ -176,10 +176,10 @@ function addUpstream(bench: Command): void {
   const upstream = bench
     .command('upstream')
     .description('run the built-in origin in the foreground, until SIGINT')
-    .option('--listen <address>', 'where', '127.0.0.1:9000')
-    .option('--bytes <size>', 'size of its answers', '128b')
-    .option('--echo', 'answer with the body of the request')
-    .option('--delay <time>', 'before each answer, such as 10ms', '0ms')
+    .option('--listen <address>', 'listening address', '127.0.0.1:9000')
+    .option('--bytes <size>', 'size of the responses', '128b')
+    .option('--echo', 'respond with the request body')
+    .option('--delay <time>', 'delay of each response, such as 10ms', '0ms')
     .action(runs(async () => (await import('./commands/servers.js')).benchUpstream))
   withExample(upstream, 'gw bench upstream --listen 127.0.0.1:9000 --echo')
 }
@@ -187,14 +187,14 @@ function addUpstream(bench: Command): void {
 function addLoadgen(bench: Command): void {
   const loadgen = bench
     .command('loadgen')
-    .description('run a load generator by itself; exits with 1 when nothing was answered')
-    .argument('<url>', 'what is asked for')
-    .addOption(engineOption('--engine <name>', 'the load generator').default('autocannon'))
-    .option('--connections <n>', 'so many', wholeNumber(1, MAX_CONNECTIONS), 64)
-    .option('--seconds <n>', 'so long', wholeNumber(1, MAX_SECONDS), 10)
+    .description('run a load generator alone; exits with 1 if there was no response')
+    .argument('<url>', 'URL to request')
+    .addOption(engineOption('--engine <name>', 'load generator').default('autocannon'))
+    .option('--connections <n>', 'number of connections', wholeNumber(1, MAX_CONNECTIONS), 64)
+    .option('--seconds <n>', 'duration in seconds', wholeNumber(1, MAX_SECONDS), 10)
     .option(
       '--rate <n>',
-      'requests a second, counted from when they were due; default as fast as it goes',
+      'requests per second, with latency from the planned time; default full speed',
       wholeNumber(1, MAX_RATE),
     )
   addCall(loadgen)
@@ -207,9 +207,9 @@ function addLoadgen(bench: Command): void {
 function addSink(bench: Command): void {
   const sink = bench
     .command('sink')
-    .description('take what a traffic log ships, count it and forget it, until SIGINT')
-    .option('--listen <address>', 'where', '127.0.0.1:9200')
-    .option('--delay <time>', 'before each answer, such as 50ms', '0ms')
+    .description('count and discard log records in the foreground, until SIGINT')
+    .option('--listen <address>', 'listening address', '127.0.0.1:9200')
+    .option('--delay <time>', 'delay of each response, such as 50ms', '0ms')
   withOutput(sink, 'table', 'json').action(
     runs(async () => (await import('./commands/servers.js')).benchSink),
   )
@@ -219,7 +219,7 @@ function addSink(bench: Command): void {
 function addDoctor(bench: Command): void {
   const doctor = bench
     .command('doctor')
-    .description('whether this host is fit for measurements; exits with 2 when something is amiss')
+    .description('check whether this host suits a benchmark; exits with 2 if not')
   withOutput(doctor, 'table', 'json', 'yaml').action(
     runs(async () => (await import('./commands/doctor.js')).benchDoctor),
   )
@@ -230,15 +230,15 @@ function addDoctor(bench: Command): void {
 function addCall(command: Command): void {
   command
     .addOption(
-      new Option('-X, --method <name>', 'the method; default GET, with a body POST').choices([...METHODS]),
+      new Option('-X, --method <name>', 'method; default GET, or POST with a body').choices([...METHODS]),
     )
     .option(
       '-H, --header <line>',
-      "a header, such as 'accept: text/plain', or @ and a file with one a line; may be repeated",
+      "header, such as 'accept: text/plain', or @FILE with header lines; repeatable",
       collect,
     )
-    .option('--data <text>', 'a body, or @ and the file that holds it')
-    .option('--body <size>', 'a body of this size, made of JSON, such as 5kb')
+    .option('--data <text>', 'request body, or @FILE')
+    .option('--body <size>', 'size of a generated JSON body, such as 5kb')
 }
 
 function engineOption(flags: string, description: string): Option {

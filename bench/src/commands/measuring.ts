@@ -71,8 +71,7 @@ export async function measureAndReport(
     print(...remarks(summary))
   }
   if (loss !== null) throw loss
-  if (isStopped)
-    throw new Failure(EXIT.failed, 'stopped: the results are those of what was measured until then')
+  if (isStopped) throw new Failure(EXIT.failed, 'stopped early: the results cover what was measured so far')
   const text = shortfall(summary)
   if (text === null) return EXIT.ok
   if (flags.failOnInvalid === true) throw new Failure(EXIT.assertion, text)

@@ -25,7 +25,7 @@ export async function benchQuick(flags: MeasuringFlags & CallFlags, url?: string
     return measureAndReport(runOptions(suite, flags, []), flags, outcome)
   }
   if (flags.with !== undefined)
-    throw usage('--with stands beside a gateway of our own: use gw bench run SUITE --target ADDRESS')
+    throw usage('--with cannot be used with a URL: use gw bench run SUITE --target ADDRESS --with PEERS')
   const { origin, call } = callOf(url, flags)
   const suite = chosenSuite(urlSuite(call), flags)
   return measureAndReport(runOptions(suite, { ...flags, target: origin }, []), flags, outcome)

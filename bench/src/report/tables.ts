@@ -190,7 +190,7 @@ export function trialTable(trials: readonly Trial[]): TextTable | null {
     ...['records lost', 'P99 before', 'during', 'after', 'verdict'],
   ]
   const remark =
-    'Requests are sent at a constant rate, whatever the answers do, while a fault is injected. Latency counts from when a request was due. A trial fails when anything is lost that may not be, or arrives that nobody has sent.'
+    'Requests are sent at a constant rate while a fault is injected. Latency counts from the planned time. A trial fails if something is lost that must not be, or if unexpected data arrives.'
   return { name: 'Trials', headings, rows: trials.map(trialRow), remark }
 }
 

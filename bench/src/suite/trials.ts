@@ -35,14 +35,14 @@ const TRIALS: readonly TrialPlan[] = [
   },
   {
     ...{ ...COMMON, id: 'rolling-restart', title: 'rolling restart' },
-    action: 'a deploy with larger request heads replaces the workers one after the other',
+    action: 'a deploy with larger request heads replaces the workers one by one',
   },
 ]
 
 /** Trials of faults around and inside the gateway. */
 export const chaos: Suite = {
   name: 'chaos',
-  description: 'what is lost when Elasticsearch, upstream, name servers or workers fail under load',
+  description: 'losses when Elasticsearch, upstream, name servers or workers fail under load',
   reproduces: null,
   cases: [],
   trials: TRIALS,

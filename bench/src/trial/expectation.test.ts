@@ -29,7 +29,7 @@ const LOSSES: readonly (readonly [string, Partial<Observed>, RegExp])[] = [
   [
     'a request without an answer',
     { lost: { ...NONE_LOST, reset: 1 }, statuses: { '200': ALL - 1 } },
-    /^1 requests had no answer, 0 may.*$/,
+    /^1 requests had no response, 0 are.*$/,
   ],
   [
     'a request that was sent again',
@@ -111,7 +111,7 @@ test('what may be lost is a bound, and what has to arrive is exact', () => {
   const more = { ...expected, moreRequests: 3 }
   assert.equal(failureText(within, more), '')
   const cut = { ...within, lost: { ...NONE_LOST, reset: 3 }, requests: ALL + 1 }
-  assert.match(failureText(cut, more), /^3 requests had no answer, 2/)
+  assert.match(failureText(cut, more), /^3 requests had no response, 2/)
   assert.match(
     failureText({ ...within, log: { ...LOG, missing: 2, dropped: 2 } }, more),
     /^4 records are lost/,

@@ -44,7 +44,7 @@ function requestChecks(observed: Observed, expected: Expectation): Check[] {
   return [
     [
       unanswered <= expected.lostRequests,
-      `${unanswered} requests had no answer, ${expected.lostRequests} may have none: ${lost.connect} could not connect, ${lost.reset} were cut off, ${lost.timeout} were not answered in time, ${lost.unsent} were not sent`,
+      `${unanswered} requests had no response, ${expected.lostRequests} are allowed: ${lost.connect} could not connect, ${lost.reset} were cut off, ${lost.timeout} timed out, ${lost.unsent} were not sent`,
     ],
     [
       sentAgain <= expected.sentAgain,
@@ -69,7 +69,7 @@ function answerChecks(observed: Observed, expected: Expectation): Check[] {
     [unasked === 0, `bytes that no request had asked for came ${unasked} times`],
     [
       gatewayErrors === expected.gatewayErrors,
-      `the gateway answered ${gatewayErrors} requests with an error of its own, ${expected.gatewayErrors} were to be`,
+      `the gateway itself answered ${gatewayErrors} requests with an error, ${expected.gatewayErrors} were expected`,
     ],
     [
       upstreamErrors === expected.upstreamErrors,

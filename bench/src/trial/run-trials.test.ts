@@ -158,7 +158,7 @@ test('a trial that cannot be carried out has failed with the reason; the soak af
   const [unheard, trial] = trials
   assert.deepEqual(
     [unheard!.id, unheard!.failures],
-    ['unheard-of', ["it could not be carried out: nobody knows what is done in the trial 'unheard-of'"]],
+    ['unheard-of', ["it could not be carried out: unknown trial 'unheard-of'"]],
   )
   assert.deepEqual([points, Object.keys(documents)], [[], ['soak']])
   assert.deepEqual(trial!.failures, [], warnings.join())

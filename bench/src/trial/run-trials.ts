@@ -45,7 +45,7 @@ async function tryOnce(
 ): Promise<Trial> {
   const { rateShares, seconds, warmUpSeconds, isPinned, signal } = context.options
   const fault = FAULTS[plan.id]
-  if (fault === undefined) throw new Error(`nobody knows what is done in the trial '${plan.id}'`)
+  if (fault === undefined) throw new Error(`unknown trial '${plan.id}'`)
   const layout = coreLayout(plan.workers, isPinned)
   return besideSystem(layout, async () => {
     const key = `${plan.workers} ${plan.connections} ${plan.log}`
