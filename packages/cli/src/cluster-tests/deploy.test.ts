@@ -57,7 +57,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     expectExit(first, 0)
     assert.match(first.stdout, /^\+ Deployment\/sluice in edge$/m)
     assert.match(first.stdout, /^2 pods start$/m)
-    assert.match(first.stdout, /^applied: [0-9a-f]{12} serves in 2 pods$/m)
+    assert.match(first.stdout, /^applied: [0-9a-f]{12} is active in 2 pods$/m)
     assert.deepEqual(await answers(), ['one', 'one'])
   })
 
@@ -89,7 +89,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
       lease(new Date())
       const kept = await deploy(t, document({ body: 'other' }))
       expectExit(kept, 1)
-      assert.match(kept.stderr, /ann@laptop deploys since 2030-01-31T12:00:00Z; wait .* --force/)
+      assert.match(kept.stderr, /ann@laptop has been deploying since 2030-01-31T12:00:00Z; wait .* --force/)
       assert.equal(versions(), before)
       expectExit(await deploy(t, document({ body: 'other' }), '--dry-run'), 0)
       expectExit(await deploy(t, document(), '--force'), 0)
@@ -240,7 +240,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
       assert.match(diff.stdout, /^ {4}~ route all$/m)
       const scaled = await deploy(t, document({ body: 'four' }))
       expectExit(scaled, 0)
-      assert.match(scaled.stdout, /serves in 3 pods$/m)
+      assert.match(scaled.stdout, /is active in 3 pods$/m)
       // Rolled back and replaced pods are as many as before.
       expectExit(
         await deploy(t, document({ body: 'five' }), '--image', 'localhost/none:1', '--timeout', '5s'),

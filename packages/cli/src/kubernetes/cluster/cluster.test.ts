@@ -74,7 +74,7 @@ test('what can be said without a cluster is said before it is asked', async (t) 
   ])
   assert.deepEqual([unreachable.code, badName.code, few.code], [3, 3, 64])
   assert.match(unreachable.stderr, /^no listener can be reached from outside its pod/m)
-  assert.match(badName.stderr, /^'Edge' is no name for a gateway/m)
+  assert.match(badName.stderr, /^'Edge' is not a valid gateway name/m)
   assert.match(few.stderr, /^--max-replicas 2 is less than --replicas 5$/m)
 })
 

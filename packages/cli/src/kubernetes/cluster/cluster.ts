@@ -110,7 +110,7 @@ export class Cluster {
     }
     const answer = await this.#send('DELETE', pathOf(object), JSON.stringify(options))
     if (answer.status === 409)
-      throw new Failure(EXIT.failed, `${nameOf(object)} was made anew by somebody else, and stays`)
+      throw new Failure(EXIT.failed, `${nameOf(object)} was recreated by someone else and is kept`)
     if (answer.status !== 404) checked(answer, `delete ${nameOf(object)}`)
   }
 

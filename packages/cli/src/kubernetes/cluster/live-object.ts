@@ -33,14 +33,14 @@ const UID = /^[-._:a-zA-Z0-9]{1,128}$/
  */
 export function liveObject(value: unknown): LiveObject {
   if (!isMapping(value) || !isMeta(value['metadata']) || !['spec', 'status', 'data'].every(isPart, value))
-    throw new Failure(EXIT.failed, 'the API server answered what is no object of Kubernetes')
+    throw new Failure(EXIT.failed, 'the API server returned no Kubernetes object')
   return value as LiveObject
 }
 
 /** The items of a list. @throws Failure when it is none. */
 export function liveObjects(list: object): LiveObject[] {
   const { items } = list as { readonly items?: unknown }
-  if (!Array.isArray(items)) throw new Failure(EXIT.failed, 'the API server answered what is no list')
+  if (!Array.isArray(items)) throw new Failure(EXIT.failed, 'the API server returned no list')
   return items.map(liveObject)
 }
 

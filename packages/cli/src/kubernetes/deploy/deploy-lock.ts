@@ -46,7 +46,7 @@ export class DeployLock {
     } catch (error) {
       if (!(error instanceof Failure)) throw error
       if (error.exit === EXIT.unauthorised) {
-        say(`two deploys at a time are not kept apart: ${error.message}`)
+        say(`no protection against concurrent deployments: ${error.message}`)
         return new DeployLock(cluster, null)
       }
       const live = await cluster.read(lease)
@@ -103,6 +103,6 @@ function hasEnded(lease: LiveObject): boolean {
 function heldBy(lease: LiveObject): Failure {
   const { holderIdentity = 'somebody', acquireTime = '' } = specOf(lease)
   const who = visibleText(holderIdentity.split('/')[0]!)
-  const text = `${who} deploys since ${visibleText(acquireTime.slice(0, 19))}Z; wait until that has ended, or take over with --force`
+  const text = `${who} has been deploying since ${visibleText(acquireTime.slice(0, 19))}Z; wait for the end, or take over with --force`
   return new Failure(EXIT.failed, text)
 }

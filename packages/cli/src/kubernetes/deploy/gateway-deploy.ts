@@ -144,7 +144,7 @@ export class GatewayDeploy {
   async #confirm(plan: DeployPlan): Promise<DeployEnd> {
     const answers = await this.#applyTo(plan.pods, this.#placeOf(plan, 'next'), this.#request)
     const end = await awaitPods(this.#awaited(plan))
-    if (!end.ok) throw new Failure(EXIT.failed, `nothing is to be changed, but ${end.reasons.join('\n')}`)
+    if (!end.ok) throw new Failure(EXIT.failed, `no changes, but ${end.reasons.join('\n')}`)
     const isSame = answers.every(({ result }) => result !== 'applied')
     return endOf(isSame ? 'unchanged' : 'applied', end)
   }
@@ -375,6 +375,6 @@ function keyOf(object: KubernetesObject): string {
 
 /** What a deploy did, in a line. */
 export function endText({ result, digest, servingPods = 0 }: DeployEnd): string {
-  if (result === 'unchanged') return `unchanged: ${shortDigest(digest)} serves in all pods`
-  return `applied: ${shortDigest(digest)} serves in ${countText(servingPods, 'pod')}`
+  if (result === 'unchanged') return `unchanged: ${shortDigest(digest)} is active in all pods`
+  return `applied: ${shortDigest(digest)} is active in ${countText(servingPods, 'pod')}`
 }

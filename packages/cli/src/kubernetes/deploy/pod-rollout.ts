@@ -56,7 +56,7 @@ export async function awaitPods(awaited: Awaited): Promise<RolloutEnd> {
     await sleep(LOOK_MS)
   }
   const reasons = last.end.ok ? [] : last.end.reasons
-  return { ok: false, reasons: [...reasons, 'the time for the rollout is over (--timeout)'] }
+  return { ok: false, reasons: [...reasons, 'the rollout timed out (--timeout)'] }
 }
 
 interface Look {

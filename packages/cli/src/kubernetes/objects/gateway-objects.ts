@@ -64,9 +64,9 @@ function configMap({ text, sha256 }: DocumentFacts, identity: ObjectIdentity): K
 function checkIdentity({ name, namespace }: ObjectIdentity): void {
   if (!NAME.test(name))
     throw new ObjectsError(
-      `'${name}' is no name for a gateway; take lower-case letters, digits and hyphens, 52 at most`,
+      `'${name}' is not a valid gateway name; use at most 52 lower-case letters, digits and hyphens`,
     )
-  if (!NAMESPACE.test(namespace)) throw new ObjectsError(`'${namespace}' is no name of a namespace`)
+  if (!NAMESPACE.test(namespace)) throw new ObjectsError(`'${namespace}' is not a valid namespace name`)
 }
 
 function networkNotes({ destinations }: DocumentFacts): string[] {
@@ -80,6 +80,6 @@ function folderNotes({ root }: DocumentFacts): string[] {
     ({ dir }) => dir !== DATA_FOLDER && !dir.startsWith(`${DATA_FOLDER}/`),
   )
   return elsewhere.map(({ at, dir }) => {
-    return `${at} is '${dir}', which a pod cannot write without a volume there; leave it out, or add one`
+    return `${at} is '${dir}', which a pod cannot write without a volume; remove it or add a volume`
   })
 }

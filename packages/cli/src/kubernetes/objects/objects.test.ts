@@ -168,8 +168,8 @@ test('a document whose pods nobody could reach or ask is refused with the remedy
   ] as const) {
     assert.throws(() => made(document), remedy)
   }
-  assert.throws(() => made(BEGIN, { name: 'Edge' }), /no name for a gateway/)
-  assert.throws(() => made(BEGIN, { namespace: 'a/b' }), /no name of a namespace/)
+  assert.throws(() => made(BEGIN, { name: 'Edge' }), /not a valid gateway name/)
+  assert.throws(() => made(BEGIN, { namespace: 'a/b' }), /not a valid namespace name/)
   assert.throws(() => made(BEGIN, { monitoring: {} }), /metrics: \{ address/)
 })
 
