@@ -87,7 +87,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     at: 'state',
-    text: 'Store for policies that share state among replicas. Each worker has one connection, or one per primary in a cluster. While a server is unavailable or slow, calls fail immediately, and each policy defines what happens then; in a cluster this affects only the keys of that server. Slot migrations and failovers are followed. Configure the server with `maxmemory-policy volatile-lru` or `volatile-ttl`: all keys have an expiry time. See [bounds](../internals/bounds.md) and [limits](limits.md#shared-state).',
+    text: 'Store for policies that share state among replicas. Each worker has one connection, or one per primary in a cluster. While a server is unavailable or slow, calls fail immediately, and each policy defines what happens then; in a cluster this affects only the keys of that server. Slot migrations and failovers are followed. Configure the server with `maxmemory-policy volatile-lru` or `volatile-ttl`: all keys have an expiry time. See [bounds](../internals/bounds.md) and [limits](../guides/rate-limits.md#limits-of-the-shared-store).',
   },
   {
     at: 'cache',

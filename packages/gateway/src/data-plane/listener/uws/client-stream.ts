@@ -20,7 +20,7 @@ const CLOSE = '\r\nConnection: close'
 /**
  * A request and its response on a uWebSockets.js connection. This class follows the rules of uWS. Nothing is touched
  * after abort or end, and every write is corked. A request that may hide a second one is never answered inside the
- * parser's callback (docs/reference/limits.md, "uWebSockets.js").
+ * parser's callback (docs/guides/engines.md).
  *
  * States of the response:
  *

@@ -25,7 +25,7 @@ export interface BodyOwner {
  *
  * uWS does not watch a paused connection at all, neither for data nor for writability or disconnects. Resuming watches
  * only for data. So the body is no longer paused once the response has waited for its client; the receiver must buffer
- * what arrives (docs/reference/limits.md, "uWebSockets.js").
+ * what arrives (docs/guides/engines.md).
  */
 export class RequestBody implements Stalled {
   isDone = false

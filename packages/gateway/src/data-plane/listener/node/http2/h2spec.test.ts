@@ -12,7 +12,7 @@ const command = process.env['SLUICE_H2SPEC'] ?? ''
 const skip = command === '' && 'no h2spec; use npm test, or npm run services and the variable that it prints'
 
 /**
- * Deviations of nghttp2 and node:http2; docs/reference/limits.md explains them ("Clients over HTTP/2"). Half-closed
+ * Deviations of nghttp2 and node:http2; docs/guides/engines.md explains them ("Details of HTTP/2"). Half-closed
  * streams are among them if the response was faster than the frame: they are closed then.
  */
 const EXPLAINED: ReadonlySet<string> = new Set([
