@@ -23,7 +23,7 @@ export function failuresOf(observed: Observed, expects: Partial<Expectation> = {
     ...recordChecks(observed, expected),
     [
       observed.newWorkers === expected.newWorkers,
-      `${observed.newWorkers} workers are others than in the beginning, ${expected.newWorkers} were to be`,
+      `${observed.newWorkers} workers were replaced, ${expected.newWorkers} were expected`,
     ],
     ...(observed.soak === null ? [] : soakChecks(observed.soak)),
   ])
@@ -48,10 +48,10 @@ function requestChecks(observed: Observed, expected: Expectation): Check[] {
     ],
     [
       sentAgain <= expected.sentAgain,
-      `${sentAgain} requests on kept connections ended without an answer and were sent again, ${expected.sentAgain} may be`,
+      `${sentAgain} requests on kept-alive connections had no response and were sent again, ${expected.sentAgain} are allowed`,
     ],
     [ended === requests, `${requests} requests were sent, and ${ended} ended`],
-    [early === 0, `${early} requests failed before anything was done`],
+    [early === 0, `${early} requests failed before the fault`],
   ]
 }
 
@@ -60,13 +60,10 @@ function answerChecks(observed: Observed, expected: Expectation): Check[] {
   const others = Object.entries(statuses).filter(([status]) => !expected.statuses.includes(Number(status)))
   return [
     ...others.map(
-      ([status, count]): Check => [
-        false,
-        `${count} answers had the status ${status}, which none was to have`,
-      ],
+      ([status, count]): Check => [false, `${count} responses had the unexpected status ${status}`],
     ),
-    [wrongBodies === 0, `${wrongBodies} answers had another body than the origin sends`],
-    [unasked === 0, `bytes that no request had asked for came ${unasked} times`],
+    [wrongBodies === 0, `${wrongBodies} responses had an unexpected body`],
+    [unasked === 0, `unexpected bytes arrived ${unasked} times`],
     [
       gatewayErrors === expected.gatewayErrors,
       `the gateway itself answered ${gatewayErrors} requests with an error, ${expected.gatewayErrors} were expected`,
@@ -75,7 +72,7 @@ function answerChecks(observed: Observed, expected: Expectation): Check[] {
       upstreamErrors === expected.upstreamErrors,
       `${upstreamErrors} errors of the upstream arrived, ${expected.upstreamErrors} were sent`,
     ],
-    [(statuses['200'] ?? 0) > 0, 'no request was answered well'],
+    [(statuses['200'] ?? 0) > 0, 'no request got a good response'],
   ]
 }
 
@@ -86,12 +83,12 @@ function originChecks(observed: Observed, { moreRequests, strayRequests }: Expec
   return [
     [
       answers <= origin.requests,
-      `${answers} answers of the origin arrived, which got ${origin.requests} requests`,
+      `${answers} responses of the origin arrived for ${origin.requests} requests`,
     ],
-    [more <= moreRequests, `the origin got ${more} requests more than the gateway`],
+    [more <= moreRequests, `the origin got ${more} more requests than the gateway`],
     [
       origin.stray <= strayRequests,
-      `${origin.stray} requests went where nobody should ask any more, ${strayRequests} may`,
+      `${origin.stray} requests went to the old address, ${strayRequests} are allowed`,
     ],
   ]
 }
@@ -103,11 +100,11 @@ function recordChecks({ log }: Observed, { lostRecords }: Expectation): Check[] 
   return [
     [
       unknown + dropped <= lostRecords,
-      `${unknown + dropped} records are lost, ${lostRecords} may be: ${dropped} the log knows of, ${unknown} nobody does`,
+      `${unknown + dropped} records are lost, ${lostRecords} are allowed: the log has counted ${dropped}, but not ${unknown}`,
     ],
-    [missing >= -lostRecords, `${-missing} records more than requests`],
-    [dead === 0, `${dead} records were refused for good`],
-    [repeated === 0, `${repeated} records are there twice`],
+    [missing >= -lostRecords, `there are ${-missing} more records than requests`],
+    [dead === 0, `${dead} records were refused permanently`],
+    [repeated === 0, `${repeated} records are duplicates`],
   ]
 }
 
@@ -117,7 +114,7 @@ function soakChecks({ failedReloads, reloads, files, samples, spanSeconds, heap 
   return [
     [failedReloads === 0, `${failedReloads} of ${reloads + failedReloads} reloads failed`],
     [reloads > 0, 'nothing was reloaded'],
-    [samples > 0, 'memory and open files could not be seen'],
+    [samples > 0, 'memory and open files could not be measured'],
     [
       heap === null || spanSeconds < MIN_SLOPE_SECONDS || growth <= heap.bytes * HEAP_GROWTH_PER_HOUR,
       `the heaps grow by at least ${Math.round(growth)} bytes an hour from ${Math.round(heap?.bytes ?? 0)}`,
