@@ -126,7 +126,7 @@ test('a request that fails before anything is done fails every trial', () => {
   const [first, ...rest] = sampleTrial().phases
   assert.match(
     failureText({ phases: [{ ...first!, failed: 1 }, ...rest] }),
-    /^1 requests failed before anything/,
+    /^1 requests failed before the fault/,
   )
 })
 

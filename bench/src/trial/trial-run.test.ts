@@ -53,7 +53,7 @@ const WRONG: readonly (readonly [string, Listener, RegExp])[] = [
   [
     'another body',
     (_, __, response) => response.end(FAULT_ORIGIN_BODY.replace('f', 'g')),
-    /^\d+ answers had another body than the origin sends$/,
+    /^\d+ responses had an unexpected body$/,
   ],
   [
     'two answers to one request',
@@ -70,7 +70,7 @@ const WRONG: readonly (readonly [string, Listener, RegExp])[] = [
       answerWell(response)
     },
     // On a busy machine it may also come behind the warm-up, which is a failure more.
-    /^1 answers had the status 202, which none was to have$/m,
+    /^1 responses had the unexpected status 202$/m,
   ],
 ]
 
