@@ -11,7 +11,7 @@ export const CHAPTERS: readonly Chapter[] = [
   { at: '', text: 'Only `version` is required. A document with nothing else answers all requests with 404.' },
   {
     at: 'listeners[]',
-    text: 'Without `listeners`, the gateway listens on 127.0.0.1:8080. With `engine: node`, renewed certificate files are loaded within 10 s. With `engine: uws`, they are loaded when the listener opens, so a renewal requires a restart. Certificates that are broken or expire within 30 days are reported in `gw status`, in the operation log (`certificate.broken`, `certificate.expires`) and in metrics (`gw_certificate_broken`, `gw_certificate_expires_seconds`). For the features of each engine see [limits](limits.md). Behind trusted proxies, the client is the right-most address in `forwardedHeader` that is not a trusted proxy. An entry on the way there that is not an address is answered with 400. For `paths` see [paths](../guides/paths.md).',
+    text: 'Without `listeners`, the gateway listens on 127.0.0.1:8080. With `engine: node`, renewed certificate files are loaded within 10 s. With `engine: uws`, they are loaded when the listener opens, so a renewal requires a restart. Certificates that are broken or expire within 30 days are reported in `gw status`, in the operation log (`certificate.broken`, `certificate.expires`) and in metrics (`gw_certificate_broken`, `gw_certificate_expires_seconds`). For the features of each engine see [Choose a listener engine](../guides/engines.md). Behind trusted proxies, the client is the right-most address in `forwardedHeader` that is not a trusted proxy. An entry on the way there that is not an address is answered with 400. For `paths` see [paths](../guides/paths.md).',
   },
   {
     at: 'admin',
