@@ -226,7 +226,7 @@ testKeys('upstreams', {
   ...STATE_KEYS,
   ...CHECK_KEYS,
   transport: async (t) => {
-    // One of the differences listed in docs/reference/limits.md.
+    // One of the differences listed in docs/guides/upstreams.md.
     const { url } = await rawOrigin(t, answering('HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok'))
     for (const [transport, status] of [
       ['wire', 502],

@@ -5,7 +5,7 @@ export interface Ability {
   readonly node: string
 }
 
-/** Differences between the engines. docs/reference/limits.md has the same table. */
+/** Differences between the engines. docs/guides/engines.md has the same table. */
 export const ABILITIES: readonly Ability[] = [
   { what: 'HTTP/1.0', uws: 'no, 505', node: 'yes' },
   { what: 'pipelined requests', uws: 'no, the connection closes', node: 'yes, in order' },

@@ -56,7 +56,7 @@ export const ASCII_FIELDS = new HeaderCache((name, value) =>
  * reading a head allocates nothing but the list.
  *
  * End-to-end fields go to the exchange. Framing, Host and hop-by-hop fields are processed here and not forwarded,
- * because the upstream connection has its own framing (RFC 9112 section 6, docs/reference/limits.md).
+ * because the upstream connection has its own framing (RFC 9112 section 6).
  */
 export class RequestHead {
   readonly #fields: HeaderCache

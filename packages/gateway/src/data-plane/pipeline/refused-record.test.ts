@@ -89,7 +89,7 @@ test('each request that the listener refuses leaves one record with all that is 
   const answers: { readonly status: number; readonly id: string }[] = []
   for (const { name, bytes } of REFUSED) {
     const { text } = await sendRaw(gateway.port, [Buffer.from(bytes, 'latin1')])
-    // The engine itself answers a bad Content-Length (docs/reference/limits.md).
+    // The engine itself answers a bad Content-Length (docs/guides/engines.md).
     if (name !== 'with a bad length') assert.match(text, /application\/problem\+json/, name)
     answers.push({ status: statusesOf(text)[0]!, id: /x-request-id: (\S+)/.exec(text)?.[1] ?? '' })
   }

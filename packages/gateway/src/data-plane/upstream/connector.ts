@@ -38,7 +38,7 @@ export type Connector = (timeoutMs: number, done: buildConnector.Callback) => Op
 
 /**
  * Creates a connector for one target. undici's own connector is not used: its timeouts below two seconds are up to a
- * second late (docs/reference/limits.md), and the connect timeout determines how fast a request fails over.
+ * second late, and the connect timeout determines how fast a request fails over.
  */
 export function createConnector(options: ConnectorOptions): Connector {
   return (timeoutMs, done) => {

@@ -4,7 +4,7 @@ import { answering, echoOrigin, rawOrigin } from '../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../testing/raw-client.js'
 import { startOver, TRANSPORTS, type TransportName, testOver } from '../../testing/transports.js'
 
-// Limits of upstreams in docs/reference/limits.md that no hazard or fault test pins.
+// Limits of upstreams in docs/guides/upstreams.md that no hazard or fault test pins.
 
 for (const transport of TRANSPORTS) conform(transport)
 

@@ -90,7 +90,7 @@ const INVALID: readonly (readonly [name: string, bytes: Buffer, code: number])[]
   ),
   ['a close reason that is no UTF-8', frame(8, Buffer.from([3, 232, 0xff])), 1007],
 ]
-/** uWebSockets.js does not notice these (docs/reference/limits.md). */
+/** uWebSockets.js does not notice these (docs/guides/engines.md). */
 const UNNOTICED_BY_UWS = /unmasked|needs|of one byte/
 
 for (const [name, bytes, code] of INVALID) {

@@ -95,7 +95,7 @@ const CLOSES: readonly (readonly [code: number | undefined, reason: string])[] =
   [undefined, ''],
 ]
 
-/** uWebSockets.js treats these as a protocol error (docs/reference/limits.md). */
+/** uWebSockets.js treats these as a protocol error (docs/guides/engines.md). */
 const UNKNOWN_TO_UWS = [1014, 3000]
 
 for (const [code, reason] of CLOSES) {

@@ -16,7 +16,7 @@ export type StartGateway = (
   options?: TestGatewayOptions,
 ) => Promise<TestGateway>
 
-/** Defines a test for each engine, or only for those that support the feature (docs/reference/limits.md). */
+/** Defines a test for each engine, or only for those that support the feature (docs/guides/engines.md). */
 export function testEngines(
   name: string,
   body: (t: TestContext, start: StartGateway, engine: Engine) => Promise<void>,

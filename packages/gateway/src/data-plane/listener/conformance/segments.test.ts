@@ -6,7 +6,7 @@ import { connectRaw } from '../../../testing/raw-connection.js'
 import { testEngines } from './engines.js'
 
 // Requests whose bytes arrive in a segment each. The request line is one piece, and so is the end of a chunked body:
-// docs/reference/limits.md says why.
+// docs/guides/engines.md says why.
 
 const LINE = 'POST /a HTTP/1.1\r\n'
 const FIELDS = 'Host: a\r\nX-Split: every byte\r\n'

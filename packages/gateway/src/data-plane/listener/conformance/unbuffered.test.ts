@@ -18,7 +18,7 @@ testEngines('server-sent events arrive one by one, as the target sends them', as
   const client = await connectRaw(t, gateway.port)
   client.send('GET /events HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n')
   await until(() => stream !== null)
-  // uWebSockets.js sends a head with the first bytes of its body (docs/reference/limits.md).
+  // uWebSockets.js sends a head with the first bytes of its body (docs/guides/engines.md).
   if (engine === 'node') await until(() => client.text.includes('\r\n\r\n'))
   for (const event of ['data: 1\n\n', ': comment\n\n', 'data: 2\n\n']) {
     stream!.write(event)

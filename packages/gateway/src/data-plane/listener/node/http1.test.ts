@@ -7,7 +7,7 @@ import { echoOrigin, httpOrigin, rawOrigin } from '../../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../../testing/raw-client.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
 
-// Behavior of this engine that uWebSockets.js lacks (docs/reference/limits.md). The conformance tests cover what both do.
+// Behavior of this engine that uWebSockets.js lacks (docs/guides/engines.md). The conformance tests cover what both do.
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n'
 const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'

@@ -4,7 +4,7 @@ import { startGateway, until } from '../../../testing/gateway.js'
 import { echoOrigin, httpOrigin } from '../../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../../testing/raw-client.js'
 
-// Limits that JavaScript cannot detect or change: listed in docs/reference/limits.md, pinned here.
+// Limits that JavaScript cannot detect or change: listed in docs/guides/engines.md, pinned here.
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n'
 const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'

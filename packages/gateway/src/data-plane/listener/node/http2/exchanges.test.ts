@@ -341,7 +341,7 @@ test('a new connection has its first request answered while the listener closes'
   assert.equal(client.goaway, 0)
 })
 
-// Known limits (docs/reference/limits.md): nghttp2 drops these silently.
+// Known limits (docs/guides/engines.md): nghttp2 drops these silently.
 test('a field with a control character in its value, or a space in its name, is dropped', async (t) => {
   const served = await serveHttp2(t, answerOk)
   const client = await connectHttp2(t, served.port)
