@@ -3,6 +3,8 @@ import http from 'node:http'
 import { test } from 'node:test'
 import { startGateway, until } from '../../../testing/gateway.js'
 import { httpOrigin } from '../../../testing/origin.js'
+import { connectRaw } from '../../../testing/raw-connection.js'
+import type { DataPlane } from '../../../worker/data-plane.js'
 import { connectHttp2, FRAME, type RawHttp2Client, request } from '../node/http2/testing/raw-client.js'
 import { testEngines } from './engines.js'
 
@@ -63,13 +65,13 @@ testEngines(
 )
 
 testEngines('a response that starts after the drain has begun closes its connection', async (t, start) => {
-  let answer = (): void => {}
-  const origin = await httpOrigin(t, (_, res) => (answer = () => void res.end('late')))
+  const responses: http.ServerResponse[] = []
+  const origin = await httpOrigin(t, (_, res) => void responses.push(res))
   const { url, plane } = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const late = call(url, new http.Agent({ keepAlive: true }))
-  await until(() => plane.inFlight === 1)
+  await until(() => responses.length > 0)
   plane.setReady(false)
-  answer()
+  responses[0]!.end('late')
   assert.equal((await late).connection, 'close')
 })
 
@@ -82,21 +84,28 @@ testEngines(
       res.write('begun')
       end = () => void res.end()
     })
-    const { url, plane } = await start(t, { upstreams: [{ urls: [origin.url] }] })
-    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
-    t.after(() => agent.destroy())
-    const stream = call(`${url}/stream`, agent)
-    await until(() => plane.inFlight === 1)
-    const drained = plane.drain(30_000)
-    // Longer than the initial wait of a drain.
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    const { port, plane } = await start(t, { upstreams: [{ urls: [origin.url] }] })
+    const client = await connectRaw(t, port)
+    client.send('GET /stream HTTP/1.1\r\nhost: a\r\n\r\n')
+    // A response head that is sent after the drain has begun would close the connection.
+    await until(() => client.text.includes('begun'))
+    let hasSentNext = false
+    const polls = countPolls(plane, (idlePolls) => {
+      // Late enough to need the wait of a drain, which is 13 idle polls.
+      if (hasSentNext || idlePolls < 3) return
+      hasSentNext = true
+      client.send('GET /next HTTP/1.1\r\nhost: a\r\n\r\n')
+    })
+    const drained = plane.drain(600_000)
+    // An idle drain would have ended by then.
+    await until(() => polls() > 15)
     end()
-    assert.equal((await stream).text, 'begun')
-    // The agent gets its connection back a moment later.
-    await until(() => Object.keys(agent.freeSockets).length > 0)
-    const next = await call(url, agent)
-    assert.deepEqual([next.text, next.connection, next.isReused], ['next', 'close', true])
     assert.equal(await drained, 0)
+    await until(() => client.isClosed)
+    const [stream, next, ...rest] = client.text.split(/(?=HTTP\/1\.1 )/)
+    assert.doesNotMatch(stream!, /^connection:/im)
+    assert.match(next ?? '', /^HTTP\/1\.1 200 .*^connection: close\r\n.*next/ims)
+    assert.deepEqual(rest, [])
   },
 )
 
@@ -129,6 +138,26 @@ test('HTTP/2: connections close after their next request once a gateway is no lo
   await until(() => idle.isClosed)
   assert.equal(idle.goaway, 0)
 })
+
+/**
+ * Counts how often a drain polls the requests in flight, so that a test does not depend on how long polls take.
+ * @param onIdle called on every poll without requests in flight, with the number of such polls in a row.
+ * @returns a function that returns the total number of polls.
+ */
+function countPolls(plane: DataPlane, onIdle: (idlePolls: number) => void): () => number {
+  const prototype: object = Object.getPrototypeOf(plane)
+  const readInFlight = Object.getOwnPropertyDescriptor(prototype, 'inFlight')!.get!
+  let [polls, idlePolls] = [0, 0]
+  const get = (): number => {
+    polls++
+    const inFlight: number = readInFlight.call(plane)
+    idlePolls = inFlight > 0 ? 0 : idlePolls + 1
+    if (idlePolls > 0) onIdle(idlePolls)
+    return inFlight
+  }
+  Object.defineProperty(plane, 'inFlight', { get })
+  return () => polls
+}
 
 function hasBody(client: RawHttp2Client, stream: number): boolean {
   return client.frames.some((frame) => frame.type === FRAME.data && frame.stream === stream)
