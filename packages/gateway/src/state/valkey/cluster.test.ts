@@ -85,10 +85,13 @@ test('a hanging node delays only its own keys, and later calls fail at once', {
     store.add(keyAt(0), 1, LONG_MS),
     (error: Error) => isPartial(error) && /within 500 ms/.test(error.message),
   )
+  // No exact number: layout queries count as well, and any node may answer those late on a busy machine.
+  const { late: lateCalls, refused } = store.counts
+  assert.ok(lateCalls >= 1)
   await assert.rejects(store.add(keyAt(0), 1, LONG_MS), isPartial)
+  assert.ok(store.counts.refused > refused, 'the call is not sent')
   assert.equal(await store.add(keyAt(1), 1, LONG_MS), 1)
   assert.equal(await store.add(keyAt(2), 1, LONG_MS), 1)
-  assert.deepEqual([store.counts.late, store.counts.refused], [1, 1])
   await assert.rejects(store.deleteAll(''), StateUnavailable)
   assert.equal(await store.add(keyAt(1), 0, LONG_MS), 0)
   const late = openStore(t, planOf({ timeoutMs: 500, keyPrefix: 'late:' }))
