@@ -105,15 +105,15 @@ function reportDocument(line) {
   const { event, actor, origin, after, mistakes, diagnostics = [], reasons = [], message } = entryOf(line)
   if (!isAnnounced || actor === 'start' || origin === 'api') return
   if (event === 'config.applied' || event === 'config.unchanged')
-    console.log(`\n${document} was read again and serves (${after.slice(0, 12)})`)
+    console.log(`\n${document} was reloaded and is active (${after.slice(0, 12)})`)
   if (event === 'config.invalid') {
     console.log(
-      `\n${document} was refused for ${mistakes} mistake${mistakes === 1 ? '' : 's'}; the one before serves`,
+      `\n${document} was rejected with ${mistakes} error${mistakes === 1 ? '' : 's'}; the previous document stays active`,
     )
     for (const mistake of diagnostics.slice(0, 5)) console.log(`  ${mistake}`)
   }
   if (event === 'config.rolled-back') {
-    console.log(`\n${document} was refused; the one before serves`)
+    console.log(`\n${document} was rejected; the previous document stays active`)
     for (const { reason } of reasons.slice(0, 5)) console.log(`  ${reason}`)
   }
   if (event === 'reload.failed') console.log(`\n${document} could not be read: ${message}`)
