@@ -35,7 +35,7 @@ for (const [program, file] of [
       assert.equal(status, 1)
       assert.equal(
         stdout + stderr,
-        `${program} needs Node.js 20.19 or later, or 22; this is ${version}. Install one of them and try again\n`,
+        `${program} needs Node.js 20 (20.19 or later) or 22, but this is ${version}; install a supported version\n`,
       )
     })
   }

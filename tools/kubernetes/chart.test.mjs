@@ -126,15 +126,15 @@ test('documents and values from which no gateway can be made are refused with th
   const refusals = [
     [{ document: '' }, /document is empty/],
     [{ document: 'a: [' }, /document is not YAML/],
-    [{ document: 'version: 1' }, /no listener can be reached/],
-    [{ document: listeners }, /nothing answers the kubelet's probes/],
+    [{ document: 'version: 1' }, /no listener is reachable/],
+    [{ document: listeners }, /no address for the kubelet's probes/],
     [{ document: 'version: 1\nlisteners: [{ address: ":${env:PORT}" }]' }, /a port that is known/],
     [
       { document: `${listeners}drain: { delay: "\${env:D}" }\nmetrics: { address: ":1" }` },
       /drain\.delay is/,
     ],
     [{ document: documents.references }, /the document refers to .*set secrets\.name/],
-    [{ document: documents.plain, monitoring: { enabled: true } }, /Prometheus reaches no metrics/],
+    [{ document: documents.plain, monitoring: { enabled: true } }, /Prometheus cannot reach the metrics/],
     [{ tier: 'W3' }, /tier/],
     [{ replicas: 3 }, /replicas/],
     [{ replicaCount: 7, autoscaling: { enabled: true } }, /maxReplicas is 6; write at least 7/],

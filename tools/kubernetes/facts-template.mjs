@@ -49,7 +49,7 @@ const UNITS = `{{- /* Milliseconds of a duration; the context is its place and t
 {{- define "sluice.milliseconds" -}}
 {{- $text := index . 1 | toString -}}
 {{- if not (regexMatch "^[0-9]+([.][0-9]+)?(ms|s|m|h|d)$" $text) -}}
-{{- fail (printf "%s is '%s'; the grace period of the pods needs a duration such as 30s" (index . 0) $text) -}}
+{{- fail (printf "%s is '%s'; use a literal, such as 30s, for the pods' grace period" (index . 0) $text) -}}
 {{- end -}}
 {{- $number := regexFind "^[0-9.]+" $text -}}
 {{- $unit := get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000) (trimPrefix $number $text) -}}
@@ -72,7 +72,7 @@ const PORT = String.raw`{{- /* The port of an address that others than the pod c
 {{- $text := index . 1 | toString | lower -}}
 {{- $port := regexReplaceAll "^:0*" (regexFind ":[0-9]+$" $text) "" -}}
 {{- if or (not $port) (contains "${REFERENCE}" $text) -}}
-{{- fail (printf "%s.address is '%s'; write a port that is known before the pods start" (index . 0) $text) -}}
+{{- fail (printf "%s.address is '%s'; use a fixed port, such as ':8080'" (index . 0) $text) -}}
 {{- end -}}
 {{- if not (regexMatch "^(localhost|127[.][0-9.]+|\\[::1\\]):" $text) }}{{ $port }}{{ end -}}
 {{- end -}}
@@ -138,7 +138,7 @@ function listenerFacts() {
 {{- end -}}
 {{- end -}}
 {{- if not $listeners -}}
-{{- fail "no listener can be reached from outside its pod; write for example listeners: [{ address: ':8080' }]" -}}
+{{- fail "no listener is reachable from outside its pod; use for example listeners: [{ address: ':8080' }]" -}}
 {{- end -}}
 {{- $containerPorts := list -}}
 {{- $servicePorts := list -}}
@@ -192,9 +192,9 @@ function supervisorFacts() {
 {{- $probe = dict "port" "admin" "scheme" $scheme "alivePath" "/healthz" "readyPath" "/readyz" -}}
 {{- end -}}
 {{- end -}}
-{{- if not $probe }}{{ fail "nothing answers the kubelet's probes; write metrics: { address: ':9902' }" }}{{ end -}}
+{{- if not $probe }}{{ fail "no address for the kubelet's probes; add metrics: { address: ':9902' }" }}{{ end -}}
 {{- if and .Values.monitoring.enabled (not $facts.metricsPort) -}}
-{{- fail "Prometheus reaches no metrics; write metrics: { address: ':9902' }" -}}
+{{- fail "Prometheus cannot reach the metrics; add metrics: { address: ':9902' }" -}}
 {{- end -}}
 {{- $_ := set $facts "containerPorts" $containerPorts -}}
 {{- $_ := set $facts "supervisorPorts" $supervisorPorts -}}

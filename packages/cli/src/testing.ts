@@ -11,14 +11,14 @@ export { closedPort } from '@sluice/core/testing'
 
 const GW = fileURLToPath(new URL('../bin/gw.mjs', import.meta.url))
 
-/** What a `gw` command left behind. */
+/** Exit code and output of a `gw` command. */
 export interface Outcome {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** A running `gw` and what it has said so far. */
+/** A running `gw` process and its output so far. */
 export interface GwProcess {
   readonly process: ChildProcessWithoutNullStreams
   readonly exited: Promise<number | null>
@@ -29,15 +29,15 @@ export interface GwProcess {
 interface GwOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** A program in place of `gw` itself, such as one with other tools behind its commands. */
+  /** Program to run instead of `gw`. */
   readonly entry?: string
-  /** In place of the Node.js that runs the tests. */
+  /** Path of the Node.js binary; default: that of the tests. */
   readonly node?: string
-  /** It is killed after so long. */
+  /** Time after which the process is killed, in milliseconds. */
   readonly timeout?: number
 }
 
-/** Runs the real `gw`, which ends with the test. */
+/** Starts the real `gw` and kills it after the test. */
 export function spawnGw(t: TestContext, args: readonly string[], options: GwOptions = {}): GwProcess {
   const running = launch(args, options)
   t.after(async () => {
@@ -47,12 +47,12 @@ export function spawnGw(t: TestContext, args: readonly string[], options: GwOpti
   return running
 }
 
-/** Kills a whole gateway: supervisor and workers would go on serving for a minute without the process that started them. */
+/** Kills a process group. Supervisor and workers would otherwise keep running for a minute. */
 export function killGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-(pid ?? 0), 'SIGKILL')
   } catch {
-    // All of them are gone.
+    // The group no longer exists.
   }
 }
 
@@ -64,7 +64,7 @@ function launch(
     env: { ...process.env, NO_COLOR: '1', ...env },
     cwd,
     timeout,
-    // A group of its own, for what it starts.
+    // Creates a process group, so that killGroup reaches child processes.
     detached: true,
   })
   let stdout = ''
@@ -79,7 +79,7 @@ function launch(
   return { process: child, exited, stdout: () => stdout, stderr: () => stderr }
 }
 
-/** Runs the real `gw` and waits for its end, at most 30 s. */
+/** Runs the real `gw` and waits until it exits, 30 s by default. */
 export async function gw(
   args: readonly string[],
   { stdin = '', ...options }: GwOptions & { readonly stdin?: string } = {},
@@ -90,7 +90,7 @@ export async function gw(
   return { code, stdout: running.stdout(), stderr: running.stderr() }
 }
 
-/** A directory that goes with the test. */
+/** Creates a directory that is removed after the test. */
 export function scratch(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'gw-cli-'))
   const remove = (): void => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
@@ -98,14 +98,14 @@ export function scratch(t: TestContext): string {
     try {
       remove()
     } catch {
-      // A gateway that a later hook ends still writes there.
+      // A gateway that a later hook stops still writes there.
       process.once('exit', remove)
     }
   })
   return dir
 }
 
-/** A file with this text in a fresh directory. */
+/** Writes a file to a new directory and returns its path. */
 export function fileWith(t: TestContext, text: string, name = 'gateway.yaml'): string {
   const file = join(scratch(t), name)
   writeFileSync(file, text)
@@ -119,12 +119,12 @@ export interface RunningGateway {
   readonly process: ChildProcess
   readonly config: string
   readonly exited: Promise<number | null>
-  /** What it has said on standard output: its addresses. */
+  /** Standard output, which contains the addresses. */
   outputText(): string
   logText(): string
 }
 
-/** Starts the real gateway with a document whose ports are 0, and ends it with the test. */
+/** Starts the real gateway with a document whose ports are 0. It is killed after the test. */
 export async function startGateway(
   t: TestContext,
   document: string,
@@ -140,12 +140,12 @@ export async function startGateway(
   return { url, admin, process: child, config, exited, outputText: stdout, logText: stderr }
 }
 
-/** The arguments that start a gateway with its data in a directory of the test. */
+/** Returns the arguments that start a gateway with a data directory of the test. */
 export function startArgs(t: TestContext, config: string, ...more: readonly string[]): string[] {
   return ['start', '-c', config, '--data-dir', scratch(t), ...more]
 }
 
-/** The part of the gateway's status that tests look at. */
+/** Part of the gateway's status. */
 export interface Status {
   readonly digest: string
   readonly workers: readonly {
@@ -156,12 +156,12 @@ export interface Status {
   }[]
 }
 
-/** What the admin API says of the gateway. */
+/** Returns the gateway's status from the admin API. */
 export async function statusOf(admin: string): Promise<Status> {
   return (await (await fetch(`${admin}/v1/status`)).json()) as Status
 }
 
-/** An HTTP origin that ends with the test. */
+/** Starts an HTTP origin that is closed after the test and returns its URL. */
 export async function origin(t: TestContext, handler: http.RequestListener): Promise<string> {
   const server = http.createServer(handler)
   server.keepAliveTimeout = 60_000
@@ -173,7 +173,7 @@ export async function origin(t: TestContext, handler: http.RequestListener): Pro
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A document that sends everything to one target. */
+/** Returns a document with one route to one target. */
 export function documentFor(target: string, more = ''): string {
   return `version: 1
 listeners: [{ address: "127.0.0.1:0", health: true, limits: { bodyBytes: 4gb } }]
@@ -189,7 +189,7 @@ log: { sink: none }
 ${more}`
 }
 
-/** Resident memory of a process in bytes. */
+/** Returns the resident memory of a process in bytes. */
 export function rssOf(pid: number): number {
   const pages = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]
   return Number(pages) * 4096
@@ -198,7 +198,7 @@ export function rssOf(pid: number): number {
 /** Longest wait in milliseconds; enough for a machine at a load of 20. */
 const PATIENCE_MS = 300_000
 
-/** Waits until the condition holds, a minute at most. @throws Error with the context when it does not. */
+/** Waits until the condition holds. @throws Error with the context after five minutes */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   context: () => string = () => '',
@@ -206,19 +206,19 @@ export async function until(
   const giveUpMono = performance.now() + PATIENCE_MS
   while (!(await condition())) {
     if (performance.now() > giveUpMono)
-      throw new Error(`the condition did not come true within ${PATIENCE_MS} ms ${context()}`)
+      throw new Error(`the condition did not hold within ${PATIENCE_MS} ms ${context()}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
 
-/** Calls made in a loop, on kept connections and on new ones, until stopped. */
+/** Handle of a continuous load on persistent and new connections. */
 export interface ConfigBundle {
   readonly sent: () => number
   readonly failures: () => readonly string[]
   stop(): Promise<void>
 }
 
-/** Keeps calling a URL from `clients` loops; every second one opens a connection for each call. */
+/** Sends requests to a URL in `clients` loops. Every second loop opens a new connection for each request. */
 export function startLoad(url: string, clients: number): ConfigBundle {
   const agent = new http.Agent({ keepAlive: true })
   const failures: string[] = []

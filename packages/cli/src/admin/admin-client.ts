@@ -34,7 +34,7 @@ const TIMEOUT_MS = 5000
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-/** Access to a gateway that has no address of its own, such as a pod. */
+/** Connection to a gateway that is not directly reachable, such as a pod. */
 export interface AdminRoute {
   /** Name for messages. */
   readonly name: string

@@ -127,7 +127,7 @@ test('gw deploy kubernetes meets what is not of its making', { skip: noCluster }
     const over = ['--kubeconfig', file, ...token]
     for (const [text, begun] of [
       [document('three', 8081), /pods new/],
-      [document('four', 8081), /pods prepare the document/],
+      [document('four', 8081), /preparing the document in \d+ pods/],
     ] as const) {
       const args = ['deploy', 'kubernetes', '-c', fileWith(t, text), ...inPlace, '--timeout', '2m', ...over]
       const { exited, stdout, stderr } = spawnGw(t, args, { timeout: 180_000 })

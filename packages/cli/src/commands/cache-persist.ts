@@ -13,7 +13,7 @@ export interface PersistOptions {
   readonly persistCa?: string
 }
 
-/** Reads the persistence options; null if there are none. */
+/** Reads the persistence options, or returns null without `--persist`. */
 export function readPersist(options: PersistOptions): PersistPlan | null {
   const { persist, persistUser, persistPasswordFile, persistPrefix, persistTimeout, persistCa } = options
   if (persist === undefined) {

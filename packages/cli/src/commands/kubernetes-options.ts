@@ -6,21 +6,22 @@ import type { OutputOptions, ServerOptions } from '../program/building.js'
 export interface KubernetesOptions extends ClusterOptions, OutputOptions, ServerOptions {
   readonly namespace?: string
   readonly name?: string
-  /** How long pods may take, ms. */
+  /** Time limit for the pods in milliseconds. */
   readonly timeout?: number
 }
 
-/** Who writes the objects. */
+/** Value of the label `app.kubernetes.io/managed-by`. */
 const MANAGED_BY = 'gw'
 const NAME = 'sluice'
+/** Default time limit for the pods in milliseconds. */
 export const TIMEOUT_MS = 300_000
 
-/** Which gateway is meant. @param standard the namespace where the command line names none. */
+/** Returns the selected gateway. @param standard default namespace */
 export function identityOf({ name = NAME, namespace }: KubernetesOptions, standard: string): ObjectIdentity {
   return { name, namespace: namespace ?? standard, managedBy: MANAGED_BY }
 }
 
-/** Runs something on the cluster that is meant. */
+/** Opens the selected cluster, runs a function on it and closes it. */
 export async function withCluster<T>(
   options: KubernetesOptions,
   run: (cluster: Cluster, identity: ObjectIdentity) => Promise<T>,

@@ -35,7 +35,7 @@ const PLANNED: Readonly<Record<SetupStep['action'], string>> = {
   conflict: 'conflict',
 }
 
-/** Creates or updates the Elasticsearch objects for the traffic log, or shows what it would do. */
+/** Creates or updates the Elasticsearch objects for the traffic log, or shows the planned changes. */
 export async function logSetup(options: LogSetupOptions): Promise<number> {
   const setup = await setupOf(options)
   const isDryRun = options.dryRun === true

@@ -13,7 +13,7 @@ import { repeated } from './status.js'
 const POD_HEADINGS = ['POD', 'STATE', 'CONFIG', 'FROM', 'IN FLIGHT', 'RESTARTS', 'NODE', 'PROBLEM']
 const REVISION_HEADINGS = ['REVISION', 'AGE', 'CONFIG', 'WAY', 'IMAGE', 'PODS', 'NOTE']
 
-/** What a pod says of itself. */
+/** Status of a pod, with the response of its admin API. */
 interface PodFacts {
   readonly pod: GatewayPod
   readonly digest: string | null
@@ -22,7 +22,7 @@ interface PodFacts {
   readonly problem: string | null
 }
 
-/** Prints the pods of a gateway, and what each of them serves. */
+/** Prints the pods of a gateway and the document of each one. */
 export async function statusKubernetes(
   options: KubernetesOptions & { readonly watch?: boolean },
 ): Promise<number> {
@@ -58,7 +58,7 @@ async function podFacts(
 ): Promise<PodFacts[]> {
   const live = await cluster.read({ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadataOf(identity) })
   const { name, namespace } = identity
-  if (live === null) throw new Failure(EXIT.failed, `there is no gateway '${name}' in namespace ${namespace}`)
+  if (live === null) throw new Failure(EXIT.failed, `gateway '${name}' not found in namespace ${namespace}`)
   const place = adminPlace(live)
   const pods = await gatewayPods(cluster, identity)
   return Promise.all(pods.map((pod) => factsOf(pod, memberOf(cluster, pod, place, options))))
@@ -87,7 +87,7 @@ function rowOf({ pod, digest, origin, inFlight, problem }: PodFacts): (string | 
   return [pod.name, state, shortDigest(digest), origin ?? '-', inFlight ?? '-', pod.restarts, pod.node, text]
 }
 
-/** Prints the revisions that the cluster remembers. */
+/** Prints the stored revisions of a gateway. */
 export async function historyKubernetes(options: KubernetesOptions): Promise<number> {
   return withCluster(options, async (cluster, identity) => {
     const revisions = await readRevisions(cluster, identity)

@@ -98,7 +98,7 @@ function refusal(part: AnswerPart): string[] {
   return [what, ...[...mistakes, ...reasons].slice(0, MAX_REASONS).map((line) => `  ${line}`)]
 }
 
-/** Returns the workers that do not use the `state` server; empty if all do, or there is none. */
+/** Returns the workers that do not use the `state` server; empty if all do or no server is configured. */
 function stateSummary(part: AnswerPart): string[] {
   const workers = part.parts('workers')
   const problems = workers.map((worker) => worker.textOrNull('stateProblem')).filter((text) => text !== null)
@@ -108,7 +108,7 @@ function stateSummary(part: AnswerPart): string[] {
   ]
 }
 
-/** Returns the state of the cache server of `cache.serve`; empty if there is none. */
+/** Returns the state of the cache server of `cache.serve`; empty without a cache server. */
 function cacheServerSummary(server: AnswerPart | null): string[] {
   if (server === null) return []
   const host = server.text('host')

@@ -8,7 +8,7 @@ const DEADLINE_MS = 20_000
 /** Result of one check. */
 export interface Finding {
   readonly check: string
-  /** Problems; empty if there are none. */
+  /** Problems; empty if the check passed. */
   readonly flaws: readonly string[]
   /** Measured values. */
   readonly note?: string

@@ -64,7 +64,7 @@ export class TrialGateway {
     })
   }
 
-  /** Returns the process id of its only worker, or null while there is none. */
+  /** Returns the process id of its only worker, or null while it is not running. */
   async workerPid(): Promise<number | null> {
     const status = (await (await fetch(`${this.#admin}/v1/status`)).json()) as {
       readonly workers: readonly { readonly pid: number | null }[]

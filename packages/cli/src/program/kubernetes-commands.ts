@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { runs, wholeNumber, withExample, withOutput } from './building.js'
 
-/** Adds which cluster and which gateway in it is meant. */
+/** Adds the options that select the cluster and the gateway. */
 function withCluster(command: Command): Command {
   return command
     .option('--namespace <name>', 'namespace of the gateway; default: that of the context')
@@ -10,12 +10,12 @@ function withCluster(command: Command): Command {
     .option('--context <name>', 'kubeconfig context; default: the current one')
 }
 
-/** Lets a command ask a cluster in place of one gateway. */
+/** Adds `--kubernetes` and the cluster options. */
 function withKubernetes(command: Command): Command {
   return withCluster(command.option('--kubernetes', 'use all pods of the gateway in a cluster'))
 }
 
-/** Runs the first with `--kubernetes`, else the second. */
+/** Runs `inCluster` with `--kubernetes`, otherwise `atGateway`. */
 function runsEither<A extends object, B extends object>(
   inCluster: Parameters<typeof runs<A>>[0],
   atGateway: Parameters<typeof runs<B>>[0],
@@ -26,7 +26,7 @@ function runsEither<A extends object, B extends object>(
   }
 }
 
-/** What pods are made of, for the commands that make them. */
+/** Adds the pod settings. */
 function withPods(command: Command): Command {
   return command
     .addOption(
@@ -46,7 +46,7 @@ function withPods(command: Command): Command {
     .option('--secret <name>', 'the Secret with the values of ${env:NAME} and ${file:PATH}')
 }
 
-/** How long pods may take. */
+/** Adds `--timeout`. */
 function withTimeout(command: Command): Command {
   return command.option('--timeout <time>', 'time limit for the pods; default 5m', duration)
 }
@@ -91,7 +91,7 @@ export function addStatusAction(status: Command): void {
   )
 }
 
-/** Adds the commands on what was deployed before. */
+/** Adds `gw history` and `gw rollback`. */
 export function addHistoryCommands(program: Command): void {
   const history = program.command('history').description('list deployed documents, newest first')
   withOutput(withKubernetes(history), 'table', 'wide', 'json', 'yaml').action(

@@ -3,17 +3,17 @@ import type { TestContext } from 'node:test'
 import { fileWith, gw, type Outcome } from '../testing.js'
 import { kubectl } from './cluster.js'
 
-/** `gw` and kubectl in one namespace of the cluster, which holds one gateway. */
+/** Helpers that run `gw` and kubectl in a namespace with one gateway. */
 export interface Deploys {
   readonly inPlace: readonly string[]
-  /** All that gw has printed. */
+  /** Complete output of all `gw` commands. */
   readonly said: string[]
   readonly run: (...args: readonly string[]) => Promise<Outcome>
   readonly deploy: (t: TestContext, text: string, ...more: readonly string[]) => Promise<Outcome>
   readonly inNamespace: (...args: readonly string[]) => string
-  /** Names of the pods that do not end, sorted. */
+  /** Returns the sorted names of the pods that are not terminating. */
   readonly pods: () => string[]
-  /** What every pod answers. */
+  /** Returns the response body of every ready pod. */
   readonly answers: () => Promise<string[]>
 }
 
@@ -25,6 +25,7 @@ interface Slice {
   }[]
 }
 
+/** Creates the helpers for a namespace. */
 export function deploysIn(namespace: string): Deploys {
   const inPlace = ['--namespace', namespace]
   const said: string[] = []
@@ -59,6 +60,7 @@ export function deploysIn(namespace: string): Deploys {
   }
 }
 
+/** Asserts the exit code, with the output as the message. */
 export function expectExit({ code, stdout, stderr }: Outcome, wanted: number): void {
   assert.equal(code, wanted, stdout + stderr)
 }

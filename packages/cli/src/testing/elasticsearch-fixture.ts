@@ -7,7 +7,7 @@ import { type SharedElasticsearch, sharedElasticsearch } from '@sluice/logger/te
 import { TcpBridge } from '@sluice/logger/testing/tcp-bridge'
 import { documentFor, origin, type RunningGateway, startGateway } from '../testing.js'
 
-/** An Elasticsearch with security on, and gateways that log to it over a way of this file's own. */
+/** Elasticsearch with security enabled, and gateways that log to it through a TCP bridge. */
 export class ElasticsearchFixture {
   #node: SharedElasticsearch | null = null
   #bridge: TcpBridge | null = null
@@ -28,7 +28,7 @@ export class ElasticsearchFixture {
     return this.#node!
   }
 
-  /** Connections to the node break and are refused, until what happens meanwhile is over. */
+  /** Breaks and refuses connections to the node while `during` runs. */
   async outage(during: () => Promise<void>): Promise<void> {
     await this.#bridge!.cut()
     try {
@@ -38,7 +38,7 @@ export class ElasticsearchFixture {
     }
   }
 
-  /** Connections to the node stay open and nobody answers, until what happens meanwhile is over. */
+  /** Keeps connections to the node open without responses while `during` runs. */
   async silence(during: () => Promise<void>): Promise<void> {
     this.#bridge!.pause()
     try {
@@ -54,7 +54,7 @@ export class ElasticsearchFixture {
     return (body as { count: number }).count
   }
 
-  /** A document that logs all calls to a stream. A gateway of one worker starts in half of the time. */
+  /** Returns a document that logs all requests to a stream. One worker halves the startup time. */
   documentTo(target: string, stream: string, changes: object = {}, workers = 1): string {
     const { username, password, caFile } = this.node
     const settings = {
@@ -74,26 +74,26 @@ export class ElasticsearchFixture {
       )
   }
 
-  /** A gateway that logs to a stream, in front of an origin. */
+  /** Starts an origin and a gateway that logs to a stream. */
   async started(t: TestContext, stream: string, changes: object = {}): Promise<RunningGateway> {
     const target = await origin(t, (_, res) => res.end('ok'))
     return startGateway(t, this.documentTo(target, stream, changes))
   }
 }
 
-/** Where the records of a gateway are; fails unless each is in one of them. */
+/** Returns the record counts of a gateway and asserts that they add up. */
 export async function identityOf(admin: string): Promise<LogIdentity> {
   const identity = (await (await fetch(`${admin}/v1/log`)).json()) as LogIdentity
   assertIdentity(identity)
   return identity
 }
 
-/** Calls a gateway so often, one call after the other. */
+/** Sends `times` requests to a gateway, one after the other. */
 export async function call(gateway: RunningGateway, times: number): Promise<void> {
   for (let i = 0; i < times; i++) await (await fetch(`${gateway.url}/a/${i}`)).text()
 }
 
-/** Whether so many records were made, and all are delivered. */
+/** Returns a check for `until`: true if there are `received` records and all are indexed. */
 export function isSettledAt(gateway: RunningGateway, received: number): () => Promise<boolean> {
   return async () => {
     const identity = await identityOf(gateway.admin)

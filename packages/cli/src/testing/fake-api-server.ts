@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import type { ClusterAccess } from '@sluice/gateway/kubernetes'
 import { FAKE_CERTIFICATES } from '@sluice/gateway/testing/test-certificate'
 
-/** Answers in place of the server; false: the server is to answer as ever. */
+/** Responds instead of the server, or returns false for the normal response. */
 type Misbehave = (req: IncomingMessage, res: ServerResponse) => boolean
 
 interface Kept {
@@ -14,13 +14,13 @@ interface Kept {
   readonly [member: string]: unknown
 }
 
-/** Keeps objects by their paths as an API server does, as far as a client can tell, and misbehaves on demand. */
+/** API server that stores objects by path and can simulate faults. */
 export class FakeApiServer {
-  /** By path. */
+  /** Objects by path. */
   readonly objects = new Map<string, Kept>()
-  /** Methods and paths of requests that change something. */
+  /** Methods and paths of write requests. */
   readonly changes: string[] = []
-  /** Objects that were applied, or tried, by which field manager. */
+  /** Applied objects with their field managers, including dry runs. */
   readonly applied: { readonly manager: string | null; readonly isTrial: boolean; readonly object: Kept }[] =
     []
   readonly server = https.createServer(FAKE_CERTIFICATES.localhost, (req, res) => void this.#answer(req, res))
@@ -50,7 +50,7 @@ export class FakeApiServer {
     }
   }
 
-  /** A kubeconfig that leads here. */
+  /** Kubeconfig for this server. */
   get kubeconfig(): string {
     const ca = Buffer.from(FAKE_CERTIFICATES.localhost.cert).toString('base64')
     return JSON.stringify({
@@ -61,7 +61,7 @@ export class FakeApiServer {
     })
   }
 
-  /** Puts an object there, as somebody else would. @param folder such as `/api/v1/namespaces/edge/configmaps`. */
+  /** Stores an object of another tool. @param folder for example `/api/v1/namespaces/edge/configmaps` */
   plant(folder: string, object: Kept): void {
     this.objects.set(`${folder}/${object.metadata['name']}`, {
       ...object,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { statusOf } from '../testing.js'
 
-/** A gateway, by the address of its admin API. */
+/** A gateway with the address of its admin API. */
 export interface Member {
   readonly admin: string
 }
 
-/** @returns the digest of the document that the gateway holds ready; null: it refuses it. */
+/** Returns the digest of the prepared document, or null if the gateway rejects it. */
 async function prepare({ admin }: Member, text: string): Promise<string | null> {
   const headers = { 'content-type': 'application/yaml' }
   const answer = await fetch(`${admin}/v1/config?hold=30s`, { method: 'PUT', headers, body: text })
@@ -21,7 +21,7 @@ async function settle({ admin }: Member, digest: string, verb: 'activate' | 'dis
   assert.equal(answer.status, 200, await answer.text())
 }
 
-/** All of them change, or none: answers how many can. */
+/** Deploys a document to all members or to none. Returns the number of members that accept it. */
 export async function deployTo(members: readonly Member[], text: string): Promise<number> {
   const digests = await Promise.all(members.map((member) => prepare(member, text)))
   const able = digests.filter((digest) => digest !== null).length
@@ -32,6 +32,7 @@ export async function deployTo(members: readonly Member[], text: string): Promis
   return able
 }
 
+/** Returns the active digest of each member. */
 export function digestsOf(members: readonly Member[]): Promise<string[]> {
   return Promise.all(members.map(async ({ admin }) => (await statusOf(admin)).digest))
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { main } from '../main.js'
 import type { Outcome } from '../testing.js'
 
-/** What a command of this process is run with. */
+/** Environment, working directory and input of a command. */
 interface Surroundings {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
@@ -12,7 +12,7 @@ interface Surroundings {
 
 type Written = Record<'stdout' | 'stderr', string>
 
-/** Whose output is being written; nothing: that of the tests. */
+/** Output of the running command; undefined outside a command. */
 const commands = new AsyncLocalStorage<Written>()
 let last: Promise<unknown> = Promise.resolve()
 
@@ -28,9 +28,9 @@ for (const name of ['stdout', 'stderr'] as const) {
 }
 
 /**
- * Runs a command of `gw` in this process, one after the other: a process of its own spends most of a second of CPU time
- * on loading what is loaded here already. For commands that end by themselves, without `--quiet`, which would last; that
- * the process says and answers the same is what tests with `gw` are for.
+ * Runs a `gw` command in this process, one at a time. This saves most of a second of CPU time for loading modules. The
+ * command must exit by itself and must not use `--quiet`, which would stay in effect. Tests with `gw` cover the real
+ * process.
  */
 export function gwInProcess(args: readonly string[], surroundings: Surroundings = {}): Promise<Outcome> {
   const run = last.then(() => runAlone(args, surroundings))

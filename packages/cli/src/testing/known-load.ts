@@ -3,34 +3,35 @@ import type net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../testing.js'
 
-/** Each loop waits so long between an answer and its next request: the machine has gateways to start. */
+/** Pause of each loop between requests, in milliseconds. It leaves CPU time for starting gateways. */
 const PAUSE_MS = 10
-/** Every so many requests one ends its connection, and another finds gateways that are new. */
+/** Number of requests after which one closes its connection, so that new gateways get connections too. */
 const RENEW_EVERY = 25
 
-/** A connection that was refused is tried again after so long, as load balancers and clients do: nothing was sent. */
+/** Pause before a refused connection is retried, in milliseconds. */
 const RECONNECT_MS = 50
 
-/** A request that was not answered with 200, or that found no connection. */
+/** A request without a 200 response, or without a connection. */
 export interface Failure<Server> {
   readonly id: number
   readonly server: Server
   readonly why: string
 }
 
+/** Options for `KnownLoad`. */
 export interface KnownLoadOptions<Server> {
-  /** Requests at a time, to each place. */
+  /** Number of concurrent requests per place. */
   readonly clients: number
-  /** Who serves a connection, by it and by the answer that came on it; null: none came. */
+  /** Returns the server of a connection. `answer` is null if there was no response. */
   readonly serverOf: (socket: net.Socket, answer: http.IncomingMessage | null) => Server
 }
 
-/** A load on kept connections whose requests are known: number n asks for the path `/r/n`. */
+/** Load on persistent connections. Request n has the path `/r/n`. */
 export class KnownLoad<Server> {
   readonly failures: Failure<Server>[] = []
-  /** Connections that nobody took; each of their requests was sent on another one. */
+  /** Refused connections. Their requests were sent on other connections. */
   readonly refused: Failure<Server>[] = []
-  /** Who answered each request that got 200. */
+  /** Server of each request with a 200 response, by request number. */
   readonly answered = new Map<number, Server>()
   pauseMs = PAUSE_MS
   protected isOver = false
@@ -39,7 +40,7 @@ export class KnownLoad<Server> {
   #loops: readonly Promise<void>[] = []
   #next = 0
 
-  /** @param places connect to what is asked. */
+  /** @param places functions that open a connection */
   constructor(places: readonly (() => net.Socket)[], options: KnownLoadOptions<Server>) {
     this.#options = options
     this.#agents = places.map((connect) => {
@@ -87,7 +88,7 @@ export class KnownLoad<Server> {
     })
   }
 
-  /** What went wrong so far: failed requests, and connections that were refused. */
+  /** Failed requests and refused connections so far. */
   get troubles(): readonly Failure<Server>[] {
     return [...this.failures, ...this.refused]
   }
@@ -96,7 +97,7 @@ export class KnownLoad<Server> {
     return [...this.answered].filter(([, by]) => by === server).map(([id]) => id)
   }
 
-  /** Waits until so many more requests were answered by each of these. */
+  /** Waits until each server has answered this number of further requests. */
   async served(servers: readonly Server[], requests: number): Promise<void> {
     const first = this.#next
     const answersOf = (server: Server): number => this.answeredBy(server).filter((id) => id >= first).length

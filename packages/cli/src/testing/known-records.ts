@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** How often each request of a KnownLoad is in the segments below a folder. */
+/** Counts the records of each `KnownLoad` request in the segments of a folder. */
 export function countRecords(logDir: string): Map<number, number> {
   const counts = new Map<number, number>()
   for (const name of readdirSync(logDir, { recursive: true, encoding: 'utf8' })) {
@@ -13,7 +13,7 @@ export function countRecords(logDir: string): Map<number, number> {
   return counts
 }
 
-/** Whether all of these requests have a record. */
+/** True if all of these requests have a record. */
 export function isEachIn(records: ReadonlyMap<number, number>, ids: readonly number[]): boolean {
   return ids.every((id) => records.has(id))
 }

@@ -27,7 +27,7 @@ const CONTAINER = {
   readinessProbe: { httpGet: { path: '/readyz', port: 10_250, scheme: 'HTTPS' }, periodSeconds: 2 },
 }
 
-/** What brings the CPU time of pods into the metrics API of the cluster of tests, as autoscalers need it: JSON for `kubectl apply`. */
+/** JSON for `kubectl apply` that installs the metrics server. Autoscalers need it for the CPU time of pods. */
 export const METRICS_SERVER = JSON.stringify({
   apiVersion: 'v1',
   kind: 'List',

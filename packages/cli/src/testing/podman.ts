@@ -5,9 +5,9 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
-/** The stages that take what npm installs. */
+/** Image stages with npm packages. */
 const LASTING = ['dependencies', 'production']
-/** What they depend on. */
+/** Files that these stages depend on. */
 const MANIFESTS = [
   'package.json',
   'package-lock.json',
@@ -15,25 +15,25 @@ const MANIFESTS = [
   'deploy/image/npm-ci.sh',
   'deploy/image/strip-files.sh',
 ]
-/** Layers of the other stages go after so long. */
+/** Maximum age of layers of other stages. */
 const KEPT = '1h'
 
-/** A command of podman that goes on. */
+/** A running podman command. */
 export interface Begun {
-  /** What it has printed so far. */
+  /** Returns the output so far. */
   readonly text: () => string
-  /** Its exit code. */
+  /** Exit code. */
   readonly ended: Promise<number | null>
 }
 
-/** Podman with a store of its own, so that it meets no images and containers but those of the tests. */
+/** Podman with a separate store that contains only images and containers of the tests. */
 export class Podman {
-  /** What the image is built on. */
+  /** Base image. */
   readonly base: string
   readonly #folder: string
   readonly #options: readonly string[]
 
-  /** @param folder with the base and the settings of podman, see tools/image/make-base.sh. */
+  /** @param folder with the base image and podman settings, see tools/image/make-base.sh */
   constructor(folder: string) {
     this.#folder = folder
     const store = join(dirname(folder), 'containers')
@@ -41,20 +41,20 @@ export class Podman {
     this.base = `localhost/${basename(folder)}:1`
   }
 
-  /** What a command of podman prints on stdout. @throws Error with what it said when it fails. */
+  /** Runs podman and returns its stdout. @throws Error with its output if it fails */
   run(...args: readonly string[]): string {
     const { status, stdout, stderr } = this.try(...args)
-    if (status !== 0) throw new Error(`podman ${args[0]} ended with ${status}: ${stderr || stdout}`)
+    if (status !== 0) throw new Error(`podman ${args[0]} exited with ${status}: ${stderr || stdout}`)
     return stdout.trim()
   }
 
-  /** A command of podman that may fail. */
+  /** Runs podman and returns the result, even if it fails. */
   try(...args: readonly string[]): SpawnSyncReturns<string> {
     const options = { cwd: ROOT, env: this.#env(), encoding: 'utf8' } as const
     return spawnSync('podman', [...this.#options, ...args], options)
   }
 
-  /** Begins a command of podman that waits for something. */
+  /** Starts a podman command without waiting for it. */
   begin(...args: readonly string[]): Begun {
     const child = spawn('podman', [...this.#options, ...args], { env: this.#env() })
     let text = ''
@@ -66,7 +66,7 @@ export class Podman {
     return { text: () => text, ended: new Promise((resolve) => child.once('close', resolve)) }
   }
 
-  /** Builds the image of this repository, with the settings that npm has here. */
+  /** Builds the gateway image with the local npm settings. */
   build(tag: string): void {
     if (this.try('image', 'exists', this.base).status !== 0)
       this.run('import', join(this.#folder, 'base.tar'), this.base)
@@ -75,11 +75,11 @@ export class Podman {
     const options = [...how, ...secrets(), ...bases, '--file=deploy/image/Containerfile']
     for (const stage of LASTING) this.#keep(stage, options)
     this.run('build', ...options, `--tag=${tag}`, '.')
-    // What another build uses stays.
+    // Keeps recent layers, which another build may be using.
     this.try('image', 'prune', '--force', '--filter', `until=${KEPT}`)
   }
 
-  /** Gives the image of a stage a name, because those without are pruned. That of other manifests loses it. */
+  /** Tags the image of a stage, because untagged images are pruned. Images of other manifests lose their tag. */
   #keep(stage: string, options: readonly string[]): void {
     const repository = `localhost/sluice-${stage}`
     const tag = `${repository}:${manifestDigest()}`
@@ -94,7 +94,7 @@ export class Podman {
   }
 }
 
-/** Where npm finds its packages on this machine, and whom it trusts. */
+/** Returns the build secrets: the npm configuration and the CA certificates. */
 function secrets(): string[] {
   const npmrc = spawnSync('npm', ['config', 'get', 'userconfig'], { encoding: 'utf8' }).stdout.trim()
   const files = { npmrc, ca: process.env['NODE_EXTRA_CA_CERTS'] ?? '' }

@@ -5,17 +5,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { killGroup, type RunningGateway, scratch, startGateway } from '../testing.js'
 import { KnownLoad } from './known-load.js'
 
-/** How often readiness is asked for; endpoints follow at once. */
+/** Interval of readiness probes in milliseconds. */
 const PROBE_MS = 40
 
-/** A gateway in place of a pod, with a log of its own. */
+/** A gateway process that simulates a pod, with a separate log. */
 export interface Pod extends RunningGateway {
-  /** Of its listeners. */
+  /** Ports of its listeners. */
   readonly ports: readonly number[]
   readonly logDir: string
 }
 
-/** @param document finds the folder of its log in LOG_DIR. @param env what its Secret has. */
+/** Starts a gateway. @param document uses LOG_DIR as its log folder. @param env additional variables */
 export async function startPod(
   t: TestContext,
   document: string,
@@ -27,28 +27,28 @@ export async function startPod(
   return { ...gateway, ports: urls.map(({ port }) => Number(port)), logDir }
 }
 
-/** SIGTERM, and the exit code once it has drained. */
+/** Sends SIGTERM and returns the exit code after the drain. */
 export function stopPod(pod: Pod): Promise<number | null> {
   pod.process.kill('SIGTERM')
   return pod.exited
 }
 
-/** SIGKILL for all its processes, as for those of a container. */
+/** Sends SIGKILL to all processes of the gateway, as for a container. */
 export async function killPod(pod: Pod): Promise<void> {
   killGroup(pod.process)
   await pod.exited
 }
 
 /**
- * A load on the gateways of a Service, on kept connections that go to pods as kube-proxy leads them: each to one that is
- * ready when it is made, and there it stays.
+ * Load on the gateways of a Service, on persistent connections. As with kube-proxy, each new connection goes to a pod
+ * that is ready at that time, and stays there.
  */
 export class ServiceLoad extends KnownLoad<Pod> {
   readonly #ready = new Set<Pod>()
   readonly #probes: Promise<void>[] = []
   #turn = 0
 
-  /** @param clients on each listener. */
+  /** @param clients number of clients per listener */
   constructor(pods: readonly Pod[], clients: number) {
     const podOf = new WeakMap<net.Socket, Pod>()
     const connectTo = (listener: number) => (): net.Socket => {
@@ -69,12 +69,12 @@ export class ServiceLoad extends KnownLoad<Pod> {
     this.begin()
   }
 
-  /** Those that get new connections. */
+  /** Pods that get new connections. */
   get readyPods(): readonly Pod[] {
     return [...this.#ready]
   }
 
-  /** Follows the readiness of one more pod, until its process has gone. */
+  /** Tracks the readiness of another pod until its process exits. */
   add(pod: Pod): void {
     this.#probes.push(this.#probe(pod))
   }
@@ -96,7 +96,7 @@ export class ServiceLoad extends KnownLoad<Pod> {
   }
 }
 
-/** What a readiness probe hears. */
+/** Returns the result of a readiness probe. */
 function isReady(pod: Pod): Promise<boolean> {
   return new Promise((resolve) => {
     http

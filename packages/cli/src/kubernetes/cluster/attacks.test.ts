@@ -55,16 +55,19 @@ test('an answer of another shape is a failure, and no name in it reaches the ter
   ]
   for (const body of bad) {
     api.misbehave = (_, res) => res.end(JSON.stringify(body)) !== undefined
-    await assert.rejects(cluster.read(CONFIG_MAP), /^Failure: the API server returned no Kubernetes object/)
+    await assert.rejects(
+      cluster.read(CONFIG_MAP),
+      /^Failure: the API server did not return a Kubernetes object/,
+    )
     api.misbehave = (_, res) => res.end(JSON.stringify({ items: [body] })) !== undefined
     await assert.rejects(
       cluster.list(CONFIG_MAP, 'edge', {}),
-      /^Failure: the API server returned no Kubernetes object/,
+      /^Failure: the API server did not return a Kubernetes object/,
     )
   }
   for (const items of ['x', {}, undefined]) {
     api.misbehave = (_, res) => res.end(JSON.stringify({ items })) !== undefined
-    await assert.rejects(cluster.list(CONFIG_MAP, 'edge', {}), /returned no list/)
+    await assert.rejects(cluster.list(CONFIG_MAP, 'edge', {}), /did not return a list/)
   }
 })
 

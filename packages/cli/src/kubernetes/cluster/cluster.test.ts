@@ -47,7 +47,7 @@ test('a cluster that is not there, or that nothing names, is reported with what 
   assert.equal(away.stderr, `cannot reach the API server at ${server} (connection refused)\n`)
   assert.match(absent.stderr, /^cannot read the kubeconfig \/nowhere\/config: there is no such file$/m)
   assert.match(unknown.stderr, /has no 'other' among its contexts: c$/m)
-  assert.match(none.stderr, /^there is no cluster to speak to; name its kubeconfig with --kubeconfig$/m)
+  assert.match(none.stderr, /^no cluster is configured; add --kubeconfig <file>$/m)
 })
 
 test('what can be said without a cluster is said before it is asked', async (t) => {
@@ -66,14 +66,14 @@ test('what can be said without a cluster is said before it is asked', async (t) 
     run('-c', secrets, '--render'),
   ])
   assert.deepEqual([before.code, rendered.code], [5, 3])
-  assert.match(rendered.stderr, /name the Secret that holds its value$/m)
+  assert.match(rendered.stderr, /specify the Secret that contains its value$/m)
   const [unreachable, badName, few] = await Promise.all([
     run('-c', fileWith(t, DOCUMENT.replace(':8080', '127.0.0.1:8080'))),
     run('-c', document, '--name', 'Edge'),
     run('-c', document, '--replicas', '5', '--max-replicas', '2'),
   ])
   assert.deepEqual([unreachable.code, badName.code, few.code], [3, 3, 64])
-  assert.match(unreachable.stderr, /^no listener can be reached from outside its pod/m)
+  assert.match(unreachable.stderr, /^no listener is reachable from outside its pod/m)
   assert.match(badName.stderr, /^'Edge' is not a valid gateway name/m)
   assert.match(few.stderr, /^--max-replicas 2 is less than --replicas 5$/m)
 })
@@ -108,7 +108,7 @@ test('what of a kubeconfig would be ignored is refused, and a certificate that i
   assert.match(other.stderr, /^the user of \S+ has as, which is not supported; remove it$/m)
   assert.match(
     unchecked.stderr,
-    /^the certificate of the API server is not checked \(insecure-skip-tls-verify\)$/m,
+    /^the certificate of the API server is not verified \(insecure-skip-tls-verify\)$/m,
   )
 })
 
@@ -141,7 +141,9 @@ test('what such a program prints is in no message', async () => {
   ]) {
     await assert.rejects(execCredentials()(program(script)), ({ message }: Error) => {
       assert.doesNotMatch(message, /secret-token/)
-      return /^sh, which the kubeconfig names, (failed \(exit 3\)|printed no ExecCredential)$/.test(message)
+      return /^the exec plugin sh of the kubeconfig (failed \(exit 3\)|did not print an ExecCredential)$/.test(
+        message,
+      )
     })
   }
   const absent = { apiVersion: API_VERSION, command: 'gw-no-such-program', args: [], env: {} }

@@ -22,22 +22,23 @@ import { type LiveObject, liveObject, liveObjects } from './live-object.js'
 
 export type { LiveObject } from './live-object.js'
 
-/** Which cluster is meant; absent members as kubectl has them. */
+/** Selects a cluster. The defaults are those of kubectl. */
 export interface ClusterOptions {
   readonly kubeconfig?: string
   readonly context?: string
 }
 
-/** How an object is applied. */
+/** Options of a server-side apply. */
 export interface ApplyOptions {
+  /** True for a dry run. */
   readonly isTrial: boolean
-  /** Takes over fields that others have set. */
+  /** True to take over fields of other field managers. */
   readonly isForced: boolean
-  /** Who owns the fields; default: gw. */
+  /** Field manager; default `FIELD_MANAGER`. */
   readonly manager?: string
 }
 
-/** The names of lists, by kind; all of these objects have a namespace. */
+/** Resource names in the API, by kind. All of these kinds are namespaced. */
 const RESOURCES: Readonly<Record<string, string>> = {
   ConfigMap: 'configmaps',
   Deployment: 'deployments',
@@ -57,10 +58,10 @@ const RESOURCES: Readonly<Record<string, string>> = {
 
 const TIMEOUT_MS = 30_000
 const RETRY_MS = 500
-/** Who owns the fields that gw sets. */
+/** Field manager of the fields that gw sets. */
 export const FIELD_MANAGER = 'sluice'
 
-/** One cluster, through its API server. Every failure is one of the command. */
+/** Client of a cluster's API server. Every method throws `Failure` for an error. */
 export class Cluster {
   readonly client: ApiClient
   #patienceMs = 0
@@ -69,27 +70,27 @@ export class Cluster {
     this.client = new ApiClient(access)
   }
 
-  /** The namespace for what names none. */
+  /** Default namespace. */
   get namespace(): string {
     return this.client.access.namespace
   }
 
   /**
-   * From now on what the API server does not answer, or answers with 429 or 5xx, is sent again for so long: for work that
-   * has begun. Every request here can be repeated.
+   * Retries later requests for up to `ms` milliseconds if the API server does not respond, or responds with 429 or 5xx.
+   * Used once a deployment has started. All requests of this class are idempotent.
    */
   retryFor(ms: number): void {
     this.#patienceMs = ms
   }
 
-  /** Null: there is no such object. */
+  /** Returns the object, or null if it does not exist. */
   async read(object: KubernetesObject): Promise<LiveObject | null> {
     const answer = await this.#send('GET', pathOf(object))
     if (answer.status === 404) return null
     return liveObject(checked(answer, `read ${nameOf(object)}`))
   }
 
-  /** Server-side apply; answers with the object as it is then, or would be. */
+  /** Runs a server-side apply and returns the resulting object. */
   async apply(
     object: KubernetesObject,
     { isTrial, isForced, manager = FIELD_MANAGER }: ApplyOptions,
@@ -101,7 +102,7 @@ export class Cluster {
     return liveObject(checked(answer, `apply ${nameOf(object)}`))
   }
 
-  /** Removes this object, and none that was made under its name meanwhile. One that is gone already is no failure. */
+  /** Deletes this object if it still exists. @throws Failure if it has been recreated with the same name */
   async remove(object: LiveObject): Promise<void> {
     const preconditions = { uid: object.metadata.uid }
     const options = {
@@ -114,7 +115,7 @@ export class Cluster {
     if (answer.status !== 404) checked(answer, `delete ${nameOf(object)}`)
   }
 
-  /** The objects of a kind that have these labels. */
+  /** Returns the objects of a kind with these labels. */
   async list(
     type: Pick<KubernetesObject, 'apiVersion' | 'kind'>,
     namespace: string,
@@ -126,6 +127,7 @@ export class Cluster {
     return liveObjects(checked(answer, `list the ${RESOURCES[type.kind]} of ${namespace}`))
   }
 
+  /** Closes the connections to the API server. */
   close(): void {
     this.client.close()
   }
@@ -148,15 +150,15 @@ export class Cluster {
   }
 }
 
-/** The cluster that is meant: `--kubeconfig`, else KUBECONFIG, else ~/.kube/config, else the one of this pod. */
+/** Opens the cluster of `--kubeconfig`, KUBECONFIG, ~/.kube/config or this pod, in this order. */
 export async function openCluster({ kubeconfig, context }: ClusterOptions): Promise<Cluster> {
   const file = kubeconfig ?? standardKubeconfig()
   if (file === null && !process.env['KUBERNETES_SERVICE_HOST'])
-    throw new Failure(EXIT.failed, 'there is no cluster to speak to; name its kubeconfig with --kubeconfig')
+    throw new Failure(EXIT.failed, 'no cluster is configured; add --kubeconfig <file>')
   try {
     const options = { context: context ?? null, runExec: execCredentials() }
     const access = file === null ? await inClusterAccess() : await kubeconfigAccess(file, options)
-    if (access.isInsecure) say('the certificate of the API server is not checked (insecure-skip-tls-verify)')
+    if (access.isInsecure) say('the certificate of the API server is not verified (insecure-skip-tls-verify)')
     return new Cluster(access)
   } catch (error) {
     if (error instanceof AccessError) throw new Failure(EXIT.failed, visibleText(error.message))
@@ -168,17 +170,17 @@ function standardKubeconfig(): string | null {
   const named = process.env['KUBECONFIG'] ?? ''
   const files = named.split(delimiter).filter((file) => file !== '')
   if (files.length > 1)
-    throw new Failure(EXIT.usage, 'KUBECONFIG names several files; name one with --kubeconfig')
+    throw new Failure(EXIT.usage, 'KUBECONFIG lists several files; choose one with --kubeconfig')
   const standard = join(homedir(), '.kube', 'config')
   return files[0] ?? (existsSync(standard) ? standard : null)
 }
 
-/** `Deployment/sluice`, `Role/gateways.sluice in shop`. */
+/** Returns kind and name, for example `Deployment/sluice`. */
 export function nameOf({ kind, metadata }: KubernetesObject): string {
   return `${kind}/${metadata.name}`
 }
 
-/** Why the API server gave no answer, as the failure of a command. */
+/** Converts an error of a request to the API server to the failure of a command. */
 export function clusterFailure(error: unknown, server: URL): unknown {
   if (error instanceof AccessError) return new Failure(EXIT.unauthorised, visibleText(error.message))
   if (!(error instanceof ApiUnreachable)) return error
@@ -188,7 +190,7 @@ export function clusterFailure(error: unknown, server: URL): unknown {
   )
 }
 
-/** The API server has too much to do, or what it needs is away: it may be better in a moment. */
+/** True if the API server is overloaded or temporarily unavailable. */
 function isPassing({ status }: ApiAnswer): boolean {
   return status === 429 || status >= 500
 }
@@ -200,7 +202,7 @@ function checked(answer: ApiAnswer, what: string): object {
   if (status === 401)
     throw new Failure(
       EXIT.unauthorised,
-      `the API server does not take the credentials of the kubeconfig: ${reason}`,
+      `the API server rejected the credentials of the kubeconfig: ${reason}`,
     )
   if (status === 404 && namespaceIn(body) !== null) {
     const name = visibleText(namespaceIn(body)!)
@@ -209,7 +211,7 @@ function checked(answer: ApiAnswer, what: string): object {
   }
   if (status === 403) throw new Failure(EXIT.unauthorised, `may not ${what}: ${reason}`)
   if (status === 409)
-    throw new Failure(EXIT.failed, `cannot ${what}: ${reason}; --force takes these fields over`)
+    throw new Failure(EXIT.failed, `cannot ${what}: ${reason}; add --force to take over these fields`)
   if (status === 400 || status === 422) throw new Failure(EXIT.invalid, `cannot ${what}: ${reason}`)
   throw new Failure(isPassing(answer) ? EXIT.unreachable : EXIT.failed, `cannot ${what}: ${reason}`)
 }
@@ -222,7 +224,7 @@ function namespaceIn(body: unknown): string | null {
   return details?.kind === 'namespaces' && typeof details.name === 'string' ? details.name : null
 }
 
-/** The path of a list. */
+/** Returns the API path of the objects of a kind in a namespace. */
 export function listPath(
   { apiVersion, kind }: Pick<KubernetesObject, 'apiVersion' | 'kind'>,
   namespace: string,

@@ -3,12 +3,12 @@ import { AccessError, type Credentials, type ExecConfig } from '@sluice/gateway/
 
 const TIMEOUT_MS = 60_000
 const MAX_OUTPUT_BYTES = 1024 * 1024
-/** Credentials are made anew this long before they end. */
+/** Time before expiry at which credentials are renewed, in milliseconds. */
 const EARLY_MS = 60_000
 
 /**
- * Runs the program that a kubeconfig names for its user, such as `aws eks get-token`, and keeps what it made until shortly
- * before its end (client.authentication.k8s.io/v1). It speaks to the terminal itself.
+ * Returns a function that runs the exec plugin of a kubeconfig user, such as `aws eks get-token`, and caches the
+ * credentials until shortly before they expire (client.authentication.k8s.io/v1). The plugin's stderr is not shown.
  */
 export function execCredentials(): (config: ExecConfig) => Promise<Credentials> {
   let known: { readonly credentials: Credentials; readonly until: number } | null = null
@@ -28,16 +28,16 @@ function run({ apiVersion, command, args, env }: ExecConfig): Promise<string> {
   }
   return new Promise((resolve, reject) => {
     execFile(command, [...args], options, (error, stdout) => {
-      // What it printed may hold a token.
+      // The output may contain a token and is left out.
       if (error !== null)
-        reject(new AccessError(`${command}, which the kubeconfig names, failed (${reasonOf(error)})`))
+        reject(new AccessError(`the exec plugin ${command} of the kubeconfig failed (${reasonOf(error)})`))
       else resolve(stdout)
     })
   })
 }
 
 function reasonOf({ code, killed }: ExecFileException): string {
-  if (killed === true) return `no end within ${TIMEOUT_MS / 1000} s`
+  if (killed === true) return `timeout after ${TIMEOUT_MS / 1000} s`
   return typeof code === 'number' ? `exit ${code}` : String(code)
 }
 
@@ -54,7 +54,7 @@ function readCredential({ command }: ExecConfig, text: string) {
   }
   const [token, cert, key] = [textOf('token'), textOf('clientCertificateData'), textOf('clientKeyData')]
   if (token === undefined && (cert === undefined || key === undefined))
-    throw new AccessError(`${command}, which the kubeconfig names, printed no ExecCredential`)
+    throw new AccessError(`the exec plugin ${command} of the kubeconfig did not print an ExecCredential`)
   const ends = Date.parse(textOf('expirationTimestamp') ?? '')
   return {
     credentials: {

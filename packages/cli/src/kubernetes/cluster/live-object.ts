@@ -1,21 +1,21 @@
 import { EXIT, Failure } from '../../failure.js'
 import type { KubernetesObject, ObjectMeta } from '../objects/object.js'
 
-/** A live object, with what the API server adds. */
+/** An object in the cluster, including the fields that the API server sets. */
 export interface LiveObject extends KubernetesObject {
   readonly metadata: LiveMeta
   readonly spec?: Readonly<Record<string, unknown>>
   readonly status?: Readonly<Record<string, unknown>>
 }
 
-/** What the API server says of an object beyond what it was given. */
+/** Metadata of an object in the cluster, including the fields that the API server sets. */
 export interface LiveMeta extends ObjectMeta {
-  /** Of this object alone: one that is made anew under the same name has another. */
+  /** Unique id. An object that is recreated with the same name gets a new one. */
   readonly uid: string
   readonly resourceVersion: string
-  /** There once it is to go. */
+  /** Time of the deletion request; absent without one. */
   readonly deletionTimestamp?: string
-  /** Field managers and the fields that each has set; the keys of fields begin with `f:`. */
+  /** Field managers and the fields that each owns. Field keys have the prefix `f:`. */
   readonly managedFields?: readonly {
     readonly manager?: string
     readonly fieldsV1?: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>
@@ -23,24 +23,24 @@ export interface LiveMeta extends ObjectMeta {
   readonly ownerReferences?: readonly { readonly uid: string; readonly controller?: boolean }[]
 }
 
-/** What names of objects and labels are made of. */
+/** Characters and length of object names and label values. */
 const NAME = /^[-._a-zA-Z0-9]{0,253}$/
 const UID = /^[-._:a-zA-Z0-9]{1,128}$/
 
 /**
- * An object as the API server sends it: names that can stand in paths and messages, and parts of the shape that they have.
- * @throws Failure when it is none.
+ * Validates an object from the API server: its names are safe in paths and messages, its parts are mappings.
+ * @throws Failure if it is not a Kubernetes object
  */
 export function liveObject(value: unknown): LiveObject {
   if (!isMapping(value) || !isMeta(value['metadata']) || !['spec', 'status', 'data'].every(isPart, value))
-    throw new Failure(EXIT.failed, 'the API server returned no Kubernetes object')
+    throw new Failure(EXIT.failed, 'the API server did not return a Kubernetes object')
   return value as LiveObject
 }
 
-/** The items of a list. @throws Failure when it is none. */
+/** Returns the validated items of a list. @throws Failure if the value is not a list of objects */
 export function liveObjects(list: object): LiveObject[] {
   const { items } = list as { readonly items?: unknown }
-  if (!Array.isArray(items)) throw new Failure(EXIT.failed, 'the API server returned no list')
+  if (!Array.isArray(items)) throw new Failure(EXIT.failed, 'the API server did not return a list')
   return items.map(liveObject)
 }
 

@@ -4,27 +4,27 @@ import WebSocket from 'ws'
 import type { Cluster } from './cluster.js'
 import { listPath } from './cluster.js'
 
-/** One forwarded port has the channels 0 for its bytes and 1 for what went wrong; each begins with the number of the port. */
+/** Subprotocol with two channels per port: 0 for data, 1 for errors. Each starts with the port number. */
 const PROTOCOL = 'v4.channel.k8s.io'
 const DATA = 0
 const ERROR = 1
 const PORT_BYTES = 2
 const CONNECT_MS = 15_000
-/** Bytes that wait for a slow API server. */
+/** Maximum number of unsent bytes. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
-/** API servers copy 32 KB at a time. */
+/** Maximum size of a message. API servers send up to 32 KB at a time. */
 const MAX_MESSAGE_BYTES = 1024 * 1024
 const MAX_ERROR_BYTES = 500
 
-/** The pod that is meant. */
+/** Namespace and name of a pod. */
 export interface PodName {
   readonly namespace: string
   readonly name: string
 }
 
 /**
- * A connection to a port of a pod through the API server, as `kubectl port-forward` makes it: it reaches loopback within the
- * pod, and the API server sees bytes only (the proxy of pods reads requests, and keeps their Authorization to itself).
+ * Opens a connection to a pod port through the API server, like `kubectl port-forward`. It also reaches loopback
+ * addresses in the pod. The HTTP proxy of the API server is no alternative: it removes the Authorization header.
  */
 export async function forwardTo(cluster: Cluster, pod: PodName, port: number): Promise<Duplex> {
   const { access } = cluster.client
@@ -52,10 +52,10 @@ export async function forwardTo(cluster: Cluster, pod: PodName, port: number): P
   })
 }
 
-/** The bytes of channel 0 as a stream. */
+/** Stream of channel 0. */
 class PodConnection extends Duplex {
   readonly #socket: WebSocket
-  /** Bytes of each channel that belong to the number of the port. */
+  /** Bytes of the port number that each channel still has to receive. */
   readonly #heads = [PORT_BYTES, PORT_BYTES]
 
   constructor(socket: WebSocket) {
@@ -71,11 +71,11 @@ class PodConnection extends Duplex {
   }
 
   override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
-    if (this.#socket.bufferedAmount > MAX_WAITING_BYTES) done(new Error('the API server does not read'))
+    if (this.#socket.bufferedAmount > MAX_WAITING_BYTES) done(new Error('the API server reads too slowly'))
     else this.#socket.send(Buffer.concat([Buffer.from([DATA]), chunk]), done)
   }
 
-  /** There is no half-closed connection; the other side has what it needs to answer. */
+  /** Keeps the connection open for the response. The protocol has no half-close. */
   override _final(done: () => void): void {
     done()
   }

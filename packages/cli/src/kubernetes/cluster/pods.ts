@@ -17,9 +17,9 @@ export interface GatewayPod {
   readonly isReady: boolean
   readonly isEnding: boolean
   readonly restarts: number
-  /** Why its container does not run; null: it does, or is about to. */
+  /** Reason that the container cannot run, or null. */
   readonly problem: string | null
-  /** Why no node takes it yet, as the scheduler says it; null: it has one. */
+  /** Scheduler message if the pod has no node, otherwise null. */
   readonly unscheduled: string | null
 }
 
@@ -37,7 +37,7 @@ interface PodStatus {
   }[]
 }
 
-/** What the kubelet waits for in vain unless something changes. */
+/** Waiting reasons of containers that need a fix by the user. */
 const STUCK = new Set([
   'CrashLoopBackOff',
   'CreateContainerConfigError',
@@ -50,13 +50,13 @@ const STUCK = new Set([
 ])
 
 /**
- * The pods of a gateway, by name: those that its Deployment controls. One that only has their labels is somebody else's, and
- * is not to hear the token of the admin API.
+ * Returns the pods that the gateway's Deployment controls, sorted by name. Labels alone do not suffice: a foreign pod
+ * with the same labels must not receive the token of the admin API.
  */
 export async function gatewayPods(cluster: Cluster, identity: ObjectIdentity): Promise<GatewayPod[]> {
   const { namespace } = identity
   const labels = selectorLabels(identity)
-  // In this order, so that the set of every pod is known.
+  // Pods come first, so that the ReplicaSet of each of them is in the later list.
   const pods = await cluster.list({ apiVersion: 'v1', kind: 'Pod' }, namespace, labels)
   const [sets, deployment] = await Promise.all([
     cluster.list({ apiVersion: 'apps/v1', kind: 'ReplicaSet' }, namespace, labels),
@@ -71,7 +71,7 @@ export async function gatewayPods(cluster: Cluster, identity: ObjectIdentity): P
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** The uid of what makes and removes an object; null: nothing does. */
+/** Returns the uid of the controlling owner, or null without one. */
 function controllerOf({ metadata: { ownerReferences = [] } }: LiveObject): string | null {
   return ownerReferences.find(({ controller }) => controller === true)?.uid ?? null
 }
@@ -99,13 +99,13 @@ function podOf({ metadata, spec = {}, status = {} }: LiveObject): GatewayPod {
   }
 }
 
-/** Where the admin API of the pods with a document is. */
+/** Port and scheme of the admin API in the pods. */
 export interface AdminPlace {
   readonly port: number
   readonly isTls: boolean
 }
 
-/** Where the document of a ConfigMap has its admin API. */
+/** Returns the port and scheme of the admin API from the document in a ConfigMap. */
 export function adminPlace(configMap: KubernetesObject): AdminPlace {
   const text = (configMap['data'] as Readonly<Record<string, string>> | undefined)?.[DOCUMENT_KEY] ?? ''
   const admin = partAt(readRaw(text), 'admin')
@@ -113,7 +113,7 @@ export function adminPlace(configMap: KubernetesObject): AdminPlace {
   return { port, isTls: admin['tls'] !== undefined }
 }
 
-/** A pod as a member of a fleet: its admin API, through the API server. */
+/** Returns a pod as a fleet member. Its admin API is reached through the API server. */
 export function memberOf(
   cluster: Cluster,
   pod: GatewayPod,

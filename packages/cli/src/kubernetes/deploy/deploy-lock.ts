@@ -5,24 +5,25 @@ import { EXIT, Failure } from '../../failure.js'
 import type { Cluster, LiveObject } from '../cluster/cluster.js'
 import { type KubernetesObject, metadataOf, type ObjectIdentity } from '../objects/object.js'
 
-/** A deploy that was killed keeps others out no longer than this beyond its own time. */
+/** Extra lifetime of the Lease beyond the deployment timeout, for deployments that were killed. */
 const MARGIN_MS = 60_000
 
+/** Options for `DeployLock.take`. */
 export interface DeployLockOptions {
-  /** How long the deploy may take. */
+  /** Deployment timeout in milliseconds. */
   readonly timeoutMs: number
-  /** Takes it from another one. */
+  /** True to take over the lock from a running deployment. */
   readonly isForced: boolean
   readonly say: (line: string) => void
 }
 
 /**
- * Keeps two deploys of one gateway apart, by a Lease (coordination.k8s.io/v1) that only one of them can own: server-side apply
- * refuses the second one its fields.
+ * Lock that prevents concurrent deployments of a gateway. It is a Lease (coordination.k8s.io/v1): server-side apply
+ * rejects a second field manager.
  */
 export class DeployLock {
   readonly #cluster: Cluster
-  /** Null: it could not be taken, and nobody is kept apart. */
+  /** Null if there is no permission for Leases. Then there is no lock. */
   readonly #lease: KubernetesObject | null
 
   private constructor(cluster: Cluster, lease: KubernetesObject | null) {
@@ -30,13 +31,13 @@ export class DeployLock {
     this.#lease = lease
   }
 
-  /** @throws Failure that says who deploys, and since when. */
+  /** Acquires the lock. @throws Failure with the holder and the start time of a running deployment */
   static async take(
     cluster: Cluster,
     identity: ObjectIdentity,
     { timeoutMs, isForced, say }: DeployLockOptions,
   ): Promise<DeployLock> {
-    // Who rolls back waits as long once more.
+    // A rollback takes up to another timeout.
     const lease = leaseOf(identity, 2 * timeoutMs + MARGIN_MS)
     const manager = `gw-deploy-${randomUUID()}`
     const apply = (object: KubernetesObject, force: boolean) =>
@@ -51,14 +52,14 @@ export class DeployLock {
       }
       const live = await cluster.read(lease)
       if (live !== null && !hasEnded(live)) throw heldBy(live)
-      // Of several that find it ended or gone one gets it.
+      // With the resource version, only one of several waiting deployments gets an expired lock.
       const { resourceVersion } = live?.metadata ?? {}
       await apply({ ...lease, metadata: { ...lease.metadata, ...{ resourceVersion } } }, live !== null)
     }
     return new DeployLock(cluster, lease)
   }
 
-  /** Lets others deploy, unless somebody has taken it over meanwhile. */
+  /** Releases the lock, unless another deployment has taken it over. */
   async release(): Promise<void> {
     if (this.#lease === null) return
     const live = await this.#cluster.read(this.#lease)
@@ -79,7 +80,7 @@ function specOf(lease: KubernetesObject | LiveObject): LeaseSpec {
 }
 
 function leaseOf(identity: ObjectIdentity, durationMs: number): KubernetesObject {
-  // MicroTime has six digits.
+  // MicroTime has six decimal places.
   const now = new Date().toISOString().replace('Z', '000Z')
   return {
     apiVersion: 'coordination.k8s.io/v1',
@@ -103,6 +104,6 @@ function hasEnded(lease: LiveObject): boolean {
 function heldBy(lease: LiveObject): Failure {
   const { holderIdentity = 'somebody', acquireTime = '' } = specOf(lease)
   const who = visibleText(holderIdentity.split('/')[0]!)
-  const text = `${who} has been deploying since ${visibleText(acquireTime.slice(0, 19))}Z; wait for the end, or take over with --force`
+  const text = `${who} has been deploying since ${visibleText(acquireTime.slice(0, 19))}Z; wait until it has finished, or take over with --force`
   return new Failure(EXIT.failed, text)
 }

@@ -6,8 +6,8 @@ import { DOCUMENT_KEY } from '../objects/workload.js'
 import type { ObjectChange } from './object-changes.js'
 
 /**
- * Returns the routes and other parts that differ between the document in the ConfigMap and the new one, as `gw diff` shows
- * them; none where only the values of the cluster can tell.
+ * Returns the differences between the document in the ConfigMap and the new one, as in `gw diff`. The list is empty if
+ * a comparison needs values that only the cluster has.
  */
 export async function documentChanges(changes: readonly ObjectChange[]): Promise<readonly PlanChange[]> {
   const change = changes.find(({ kind, object }) => kind === 'change' && object.kind === 'ConfigMap')

@@ -129,6 +129,6 @@ test('fields of others that differ are still a conflict', async (t) => {
   const options = { isForced: false, setsReplicas: false }
   await assert.rejects(
     objectChanges(client, [{ ...object, metadata }], options),
-    /conflict with .*--force takes these fields over/,
+    /conflict with .*add --force to take over these fields/,
   )
 })

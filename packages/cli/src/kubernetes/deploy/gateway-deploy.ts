@@ -30,38 +30,38 @@ import {
   type Way,
 } from './revisions.js'
 
-/** What is to be deployed. */
+/** Parameters of a deployment. */
 export interface DeployRequest {
-  /** The document, which has been checked. */
+  /** Validated document. */
   readonly text: string
   readonly identity: ObjectIdentity
   readonly settings: PodSettings
-  /** True if the command line says the number of pods: then a Deployment that is there gets it too. */
+  /** True if the command line sets the number of pods. Then it also applies to an existing Deployment. */
   readonly setsReplicas: boolean
   readonly note: string
-  /** Deletes what an earlier deploy made and this one does not need. */
+  /** True to delete objects of earlier deployments that are no longer needed. */
   readonly prunes: boolean
   readonly isForced: boolean
   readonly timeoutMs: number
-  /** The token of the admin API. */
+  /** Connection options for the admin API. */
   readonly server: ServerOptions
 }
 
-/** What a deploy would do. */
+/** Planned actions of a deployment. */
 export interface DeployPlan {
   readonly way: Way
   readonly changes: readonly ObjectChange[]
-  /** Made by an earlier deploy, and not needed any more; deleted when the request prunes. */
+  /** Objects of earlier deployments that are no longer needed. They are deleted if `prunes` is set. */
   readonly unneeded: readonly Removal[]
   readonly notes: readonly string[]
-  /** Those that would be replaced, or reload. */
+  /** Pods that would be replaced or would reload the document. */
   readonly pods: readonly GatewayPod[]
   readonly revisions: readonly Revision[]
-  /** With which settings the objects were made. */
+  /** Settings of the generated objects. */
   readonly settings: PodSettings
 }
 
-/** How a deploy ended. */
+/** Outcome of a deployment. */
 export interface DeployEnd {
   /** `uncertain`: rolled back, but not all pods confirm the previous configuration. */
   readonly result: 'applied' | 'unchanged' | 'rolled-back' | 'uncertain' | 'unreachable'
@@ -71,11 +71,11 @@ export interface DeployEnd {
   readonly reasons: readonly string[]
 }
 
-/** A deploy that has begun outlasts a restart of the API server. */
+/** Maximum outage of the API server that a running deployment tolerates. */
 const API_OUTAGE_MS = 60_000
 const LOOK_MS = 500
 
-/** Brings one gateway into a cluster, or a change to it. */
+/** Deployment of one gateway to a cluster. */
 export class GatewayDeploy {
   readonly #cluster: Cluster
   readonly #request: DeployRequest
@@ -87,21 +87,21 @@ export class GatewayDeploy {
     this.#say = say
   }
 
-  /** Plans and does it while nobody else deploys the same gateway. @throws Failure that says who does. */
+  /** Runs the work while holding the deployment lock. @throws Failure if another deployment is running */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     const { identity, timeoutMs, isForced } = this.#request
     const lock = await DeployLock.take(this.#cluster, identity, { timeoutMs, isForced, say: this.#say })
     try {
       return await work()
     } finally {
-      // It ends by itself: what became of the deploy is to be told.
+      // The Lease expires by itself, and the error must not replace the result of the deployment.
       await lock
         .release()
-        .catch((error: unknown) => this.#say(`the Lease stays for a while: ${messageOf(error)}`))
+        .catch((error: unknown) => this.#say(`cannot release the deployment lock: ${messageOf(error)}`))
     }
   }
 
-  /** Finds out what would change, and changes nothing. */
+  /** Plans the deployment without changing anything. */
   async plan(): Promise<DeployPlan> {
     const { text, identity, settings } = this.#request
     const revisions = await readRevisions(this.#cluster, identity)
@@ -110,7 +110,7 @@ export class GatewayDeploy {
     const live = await this.#cluster.read(deploymentIn(fresh.objects))
     const pods = live === null ? [] : await this.#pods()
     const kept = live === null ? undefined : replacedForOf(live)
-    // With the mark that the pods have, only what they cannot take while they run changes their template.
+    // With the annotation of the running pods, the pod template differs only by changes that need new pods.
     const running = kept === undefined ? settings : { ...settings, replacedFor: kept }
     const trial = await this.#changes(objectsOf({ text, settings: running }, identity))
     const hasStuck = pods.some(({ problem }) => problem !== null)
@@ -127,7 +127,7 @@ export class GatewayDeploy {
     return { objects, notes, changes: await objectChanges(this.#cluster, objects, this.#request) }
   }
 
-  /** Does what was planned. Whatever goes wrong, the cluster is brought back to what it had. */
+  /** Executes a plan. Rolls back on any error. */
   async carryOut(plan: DeployPlan): Promise<DeployEnd> {
     const wanted = plan.changes.filter(({ kind }) => kind !== 'none')
     const doomed = this.#request.prunes ? plan.unneeded : []
@@ -140,7 +140,7 @@ export class GatewayDeploy {
     return end
   }
 
-  /** A pod that was given another document by somebody else gets this one. */
+  /** Applies the document to pods that serve another one, although the objects have not changed. */
   async #confirm(plan: DeployPlan): Promise<DeployEnd> {
     const answers = await this.#applyTo(plan.pods, this.#placeOf(plan, 'next'), this.#request)
     const end = await awaitPods(this.#awaited(plan))
@@ -149,12 +149,12 @@ export class GatewayDeploy {
     return endOf(isSame ? 'unchanged' : 'applied', end)
   }
 
-  /** All pods that run take the document, in two phases; the ConfigMap has it before the first of them serves it. */
+  /** Reloads the document in all running pods, in two phases. The ConfigMap is updated before activation. */
   async #reload(plan: DeployPlan): Promise<DeployEnd> {
     const { text, note } = this.#request
     const place = this.#placeOf(plan, 'live')
     const members = this.#members(plan.pods, place)
-    this.#say(`${countText(members.length, 'pod')} prepare the document`)
+    this.#say(`preparing the document in ${countText(members.length, 'pod')}`)
     const whenPrepared = () => this.#apply(plan.changes)
     const outcome = await changeFleet(members, { text, note, whenPrepared })
     if (outcome.result === 'stopped') return await this.#goBack(plan, outcome.reasons)
@@ -165,7 +165,7 @@ export class GatewayDeploy {
     return await this.#orBack(plan, () => this.#straighten(plan), outcome.reasons)
   }
 
-  /** A pod that started meanwhile may have the document from before, and one that could not be reached has it still. */
+  /** Applies the document to pods that started during the reload or could not be reached. */
   async #straighten(plan: DeployPlan): Promise<RolloutEnd> {
     const awaited = this.#awaited(plan)
     while (performance.now() < awaited.untilMono) {
@@ -176,7 +176,7 @@ export class GatewayDeploy {
     return await awaitPods(awaited)
   }
 
-  /** The Deployment replaces its pods, or gets its first ones. */
+  /** Applies the objects and waits until the Deployment has created or replaced its pods. */
   #roll(plan: DeployPlan): Promise<DeployEnd> {
     return this.#orBack(plan, async () => {
       await this.#apply(plan.changes)
@@ -184,7 +184,7 @@ export class GatewayDeploy {
     })
   }
 
-  /** Rolls back when the work fails. @param before what has gone wrong already. */
+  /** Runs the work and rolls back if it fails. @param before errors that have already occurred */
   async #orBack(
     plan: DeployPlan,
     work: () => Promise<RolloutEnd>,
@@ -210,8 +210,8 @@ export class GatewayDeploy {
   }
 
   /**
-   * Applies an object, and the number of pods on its own: gw does not own it afterwards, so that autoscalers and
-   * `kubectl scale` change it without a conflict. Without another owner the number would fall to one.
+   * Applies an object. The number of pods is applied separately, so that autoscalers and `kubectl scale` can change it
+   * without a conflict. Without any owner of that field, Kubernetes would reset it to one.
    */
   async #applyOver(live: LiveObject | null, object: KubernetesObject, isForced: boolean): Promise<void> {
     const named = replicasOf(object)
@@ -238,7 +238,7 @@ export class GatewayDeploy {
     }
   }
 
-  /** Every object that was there is as it was; those that were not go. */
+  /** Restores the previous objects and deletes new ones. */
   async #restore(plan: DeployPlan): Promise<RolloutEnd> {
     const doomed = new Set((await this.#pods()).map(({ name }) => name))
     const last = plan.revisions[0]
@@ -254,7 +254,7 @@ export class GatewayDeploy {
     if (last === undefined) return { ok: true, digest: null, pods: [] }
     const { text } = last
     const place = adminPlace(objects.find(isConfigMap)!)
-    // They may have found the new document in the ConfigMap meanwhile.
+    // Pods may already have loaded the new document from the ConfigMap.
     await this.#applyTo(await this.#pods(), place, { text, note: 'rolled back' })
     return await awaitPods({ ...this.#awaited(plan), text, place, doomed })
   }
@@ -288,7 +288,7 @@ export class GatewayDeploy {
     }
   }
 
-  /** Where the admin API of the pods is, before or after the change. */
+  /** Returns the admin API port of the pods before or after the change. */
   #placeOf({ changes }: DeployPlan, when: 'live' | 'next'): AdminPlace {
     const { live, object } = changes.find((change) => isConfigMap(change.object))!
     return adminPlace(when === 'live' && live !== null ? live : object)
@@ -298,7 +298,7 @@ export class GatewayDeploy {
     return applyToAll(this.#members(pods, place), change)
   }
 
-  /** The pods that can be asked. */
+  /** Returns the ready pods as fleet members. */
   #members(pods: readonly GatewayPod[], place: AdminPlace) {
     const ready = pods.filter(({ isRunning, isReady }) => isRunning && isReady)
     return ready.map((pod) => memberOf(this.#cluster, pod, place, this.#request.server))
@@ -309,7 +309,7 @@ export class GatewayDeploy {
   }
 }
 
-/** The objects of a document. @throws Failure when the document or the settings say too little. */
+/** Returns the objects for a document. @throws Failure if the document or the settings are incomplete */
 export function objectsOf(
   { text, settings: { maxReplicas, ...settings } }: Pick<Revision, 'text' | 'settings'>,
   identity: ObjectIdentity,
@@ -327,7 +327,7 @@ function endOf(result: 'applied' | 'unchanged', end: RolloutEnd & { readonly ok:
   return { result, digest: end.digest, servingPods: end.pods.length, reasons: [] }
 }
 
-/** The object of the revision before. It takes the number of pods back only where the deploy had changed it. */
+/** Returns the object of the previous revision. It includes the number of pods only if the deployment changed it. */
 function withReplicasBefore(
   old: KubernetesObject,
   { live, object }: Pick<ObjectChange, 'live' | 'object'>,
@@ -336,7 +336,7 @@ function withReplicasBefore(
   return { ...old, spec: { ...(old['spec'] as object), replicas: replicasOf(live) } }
 }
 
-/** None of a revision whose document says too little for this version. */
+/** Returns the objects of a revision; empty if this version cannot generate objects from its document. */
 function formerObjects(revision: Revision, identity: ObjectIdentity): readonly KubernetesObject[] {
   try {
     return objectsOf(revision, identity).objects
@@ -373,7 +373,7 @@ function keyOf(object: KubernetesObject): string {
   return `${nameOf(object)} ${object.metadata.namespace}`
 }
 
-/** What a deploy did, in a line. */
+/** Returns a one-line summary of a deployment. */
 export function endText({ result, digest, servingPods = 0 }: DeployEnd): string {
   if (result === 'unchanged') return `unchanged: ${shortDigest(digest)} is active in all pods`
   return `applied: ${shortDigest(digest)} is active in ${countText(servingPods, 'pod')}`

@@ -4,41 +4,41 @@ import type { ApplyOptions, Cluster, LiveObject } from '../cluster/cluster.js'
 import { FIELD_MANAGER, nameOf } from '../cluster/cluster.js'
 import type { KubernetesObject } from '../objects/object.js'
 
-/** What becomes of one object. */
+/** Planned change of one object. */
 export interface ObjectChange {
   readonly kind: 'add' | 'change' | 'remove' | 'none'
   readonly object: KubernetesObject
-  /** As it is now; null: it is not there. */
+  /** Current object, or null if it does not exist. */
   readonly live: LiveObject | null
-  /** As it would be; null: it goes. */
+  /** Resulting object, or null if it is deleted. */
   readonly next: LiveObject | null
-  /** What of it changes, such as `spec.replicas`. */
+  /** Changed fields, for example `spec.replicas`. */
   readonly paths: readonly string[]
 }
 
-/** An object that goes. */
+/** Planned deletion of an object. */
 export interface Removal extends ObjectChange {
   readonly live: LiveObject
 }
 
 const MANAGED_BY = 'app.kubernetes.io/managed-by'
 const INSTANCE = 'app.kubernetes.io/instance'
-/** What the API server changes by itself. */
+/** Metadata fields that the API server maintains. */
 const SERVERS_OWN = new Set(['creationTimestamp', 'generation', 'managedFields', 'resourceVersion', 'uid'])
 const REPLICAS = 'spec.replicas'
-/** More are counted. */
+/** Maximum number of paths that are listed per object. */
 const MAX_PATHS = 8
 
-/** Options for the comparison of objects with those in the cluster. */
+/** Options for `objectChanges`. */
 export interface ChangeOptions {
   readonly isForced: boolean
-  /** True if the command line says the number of pods. Otherwise a Deployment keeps the number that it has. */
+  /** True if the command line sets the number of pods. Otherwise a Deployment keeps its current number. */
   readonly setsReplicas: boolean
 }
 
 /**
- * Has the API server say what would become of each object, by applying it without keeping it: its defaults, checks and
- * admission all take part. @throws Failure when it would refuse one, or one belongs to somebody else.
+ * Returns the changes to the cluster's objects. The API server computes them in a dry run, with its defaults, validation
+ * and admission. @throws Failure if it rejects an object, or an object belongs to someone else
  */
 export async function objectChanges(
   cluster: Cluster,
@@ -62,7 +62,7 @@ export async function objectChanges(
   return changes
 }
 
-/** What of these is there, and was made for this gateway. */
+/** Returns the deletions of those objects that exist and belong to this gateway. */
 export async function removals(cluster: Cluster, objects: readonly KubernetesObject[]): Promise<Removal[]> {
   const changes: Removal[] = []
   for (const object of objects) {
@@ -78,14 +78,14 @@ export function replicasOf({ kind, spec }: KubernetesObject): unknown {
   return kind === 'Deployment' && isMapping(spec) ? spec['replicas'] : undefined
 }
 
-/** Returns a Deployment without its number of pods, and any other object as it is. */
+/** Returns a Deployment without its number of pods. Other objects are returned unchanged. */
 export function withoutReplicas(object: KubernetesObject): KubernetesObject {
   if (replicasOf(object) === undefined) return object
   const { replicas: _, ...spec } = object['spec'] as Readonly<Record<string, unknown>>
   return { ...object, spec }
 }
 
-/** True if somebody else has set the number of pods of a Deployment too, so that it stays when gw no longer names it. */
+/** True if another field manager also owns the number of pods, so that it remains when gw stops setting it. */
 export function hasOtherScaler({ metadata }: LiveObject): boolean {
   const { managedFields = [] } = metadata
   return managedFields.some(({ manager, fieldsV1 }) => {
@@ -93,7 +93,7 @@ export function hasOtherScaler({ metadata }: LiveObject): boolean {
   })
 }
 
-/** @throws Failure when an object of this name was made by somebody else, or for another gateway. */
+/** Checks the owner of an existing object. @throws Failure if it belongs to another tool or gateway */
 export function refuseForeign(object: KubernetesObject, live: LiveObject): void {
   if (isSameOwner(object, live)) return
   const { [MANAGED_BY]: owner, [INSTANCE]: gateway } = live.metadata.labels ?? {}
@@ -124,7 +124,7 @@ function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** `~ Deployment/sluice  spec.replicas`, a line for each object that changes. */
+/** Returns one line per object, for example `~ Deployment/sluice in edge  spec.replicas`. */
 export function changeLines(changes: readonly ObjectChange[]): string[] {
   const sign = { add: '+', change: '~', remove: '-', none: ' ' }
   return changes.map(({ kind, object, paths }) => {

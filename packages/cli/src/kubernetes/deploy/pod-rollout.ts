@@ -7,23 +7,23 @@ import { type AdminPlace, type GatewayPod, gatewayPods, memberOf } from '../clus
 import { compareFleet, linesOf } from '../fleet/fleet-change.js'
 import type { KubernetesObject, ObjectIdentity } from '../objects/object.js'
 
-/** What is waited for. */
+/** Options for `awaitPods`. */
 export interface Awaited {
   readonly cluster: Cluster
   readonly identity: ObjectIdentity
   readonly deployment: KubernetesObject
-  /** What every pod has to serve. */
+  /** Document that every pod must serve. */
   readonly text: string
   readonly place: AdminPlace
   readonly server: ServerOptions
-  /** Names of pods that are to go: whether they are stuck does not matter. */
+  /** Names of pods that are being replaced. Their problems are ignored. */
   readonly doomed: ReadonlySet<string>
   readonly untilMono: number
-  /** Hears how far it has got. */
+  /** Called with progress messages. */
   readonly onProgress: (line: string) => void
 }
 
-/** How the wait ended: `digest` of what all pods serve, or why they do not. */
+/** Outcome of the wait: the digest that all pods serve, or the errors. */
 export type RolloutEnd =
   | { readonly ok: true; readonly digest: string | null; readonly pods: readonly GatewayPod[] }
   | { readonly ok: false; readonly reasons: readonly string[] }
@@ -46,9 +46,9 @@ interface DeploymentState {
 
 const LOOK_MS = 500
 
-/** Waits until the Deployment has the pods that it is to have, all of them new, and each says that it serves the document. */
+/** Waits until the Deployment has all of its pods, all are up to date, and each one serves the document. */
 export async function awaitPods(awaited: Awaited): Promise<RolloutEnd> {
-  let last: Look = { isFinal: false, end: { ok: false, reasons: ['the rollout did not begin'] } }
+  let last: Look = { isFinal: false, end: { ok: false, reasons: ['the rollout did not start'] } }
   const say = sayOnce(awaited.onProgress)
   while (performance.now() < awaited.untilMono) {
     last = await look(awaited, say).catch(unanswered)
@@ -60,7 +60,7 @@ export async function awaitPods(awaited: Awaited): Promise<RolloutEnd> {
 }
 
 interface Look {
-  /** Waiting longer helps nothing. */
+  /** True if waiting longer is pointless. */
   readonly isFinal: boolean
   readonly end: RolloutEnd
 }
@@ -84,7 +84,7 @@ async function look(awaited: Awaited, say: (line: string) => void): Promise<Look
   return { isFinal: false, end: failed([text, ...why]) }
 }
 
-/** An API server that is away for a moment is no reason to take anything back. */
+/** Treats a temporary outage of the API server as "not ready yet", so that it causes no rollback. */
 function unanswered(error: unknown): Look {
   if (error instanceof Failure && error.exit === EXIT.unreachable)
     return { isFinal: false, end: failed([error.message]) }
@@ -95,7 +95,7 @@ function failed(reasons: readonly string[]): RolloutEnd {
   return { ok: false, reasons }
 }
 
-/** Says only what is new. */
+/** Suppresses repeated messages. */
 function sayOnce(say: (line: string) => void): (line: string) => void {
   let said = ''
   return (line) => {
@@ -104,7 +104,7 @@ function sayOnce(say: (line: string) => void): (line: string) => void {
   }
 }
 
-/** Has every pod say whether it serves the document. */
+/** Checks that every pod serves the document. */
 async function askPods(awaited: Awaited, pods: readonly GatewayPod[]): Promise<RolloutEnd> {
   const { cluster, place, server, text } = awaited
   const members = pods.map((pod) => memberOf(cluster, pod, place, server))
@@ -118,7 +118,7 @@ async function askPods(awaited: Awaited, pods: readonly GatewayPod[]): Promise<R
 }
 
 interface Progress {
-  /** The Deployment's controller knows of the last change. */
+  /** True if the Deployment controller has processed the last change. */
   readonly isSeen: boolean
   readonly isDone: boolean
   readonly text: string

@@ -4,27 +4,27 @@ import { type KubernetesObject, metadataOf, type ObjectIdentity } from '../objec
 import { DOCUMENT_KEY } from '../objects/workload.js'
 import { refuseForeign } from './object-changes.js'
 
-/** What pods are made of, as the command line says it. */
+/** Pod settings of the command line. */
 export interface PodSettings {
   readonly tier: Tier
-  /** The least, where there is an autoscaler. */
+  /** Number of pods, or the minimum with an autoscaler. */
   readonly replicas: number
   readonly image: string
-  /** The Secret with the values of references. */
+  /** Name of the Secret with the values of `${env:NAME}` and `${file:PATH}`. */
   readonly secret?: string
-  /** Absent: no autoscaler. */
+  /** Maximum number of pods; absent without an autoscaler. */
   readonly maxReplicas?: number
-  /** See ObjectSettings. */
+  /** See `ObjectSettings`. */
   readonly replacedFor?: string
 }
 
-/** What was deployed once: enough to bring it back. */
+/** A past deployment, with the data needed to restore it. */
 export interface Revision {
   readonly number: number
-  /** ISO 8601. */
+  /** Time of the deployment, ISO 8601. */
   readonly at: string
   readonly note: string
-  /** Of what the pods served; null where none of them said it. */
+  /** Digest of the document that the pods served, or null if unknown. */
   readonly digest: string | null
   readonly way: Way
   /** The document. */
@@ -32,18 +32,18 @@ export interface Revision {
   readonly settings: PodSettings
 }
 
-/** How a change comes to the pods: they reload the document, they are replaced, or neither. */
+/** Deployment method: pods reload the document, pods are replaced, or only other objects change. */
 export type Way = 'reload' | 'rolling' | 'objects'
 
-/** Older ones are removed. */
+/** Number of revisions that are kept. */
 const KEPT = 10
 const COMPONENT = 'app.kubernetes.io/component'
 const CONFIG_MAP = { apiVersion: 'v1', kind: 'ConfigMap' }
 const FACTS_KEY = 'revision.json'
-/** The ConfigMap has room for the document and this. */
+/** Maximum length of a note, so that document and note fit into a ConfigMap. */
 const MAX_NOTE_CHARS = 500
 
-/** The revisions of a gateway that the cluster remembers, the newest first. */
+/** Returns the stored revisions of a gateway, newest first. */
 export async function readRevisions(cluster: Cluster, identity: ObjectIdentity): Promise<Revision[]> {
   const labels = { ...metadataOf(identity).labels, [COMPONENT]: 'revision' }
   const found = await cluster.list(CONFIG_MAP, identity.namespace, labels)
@@ -53,11 +53,12 @@ export async function readRevisions(cluster: Cluster, identity: ObjectIdentity):
     .sort((a, b) => b.number - a.number)
 }
 
+/** Returns the number of the next revision. */
 export function nextNumber(revisions: readonly Revision[]): number {
   return (revisions[0]?.number ?? 0) + 1
 }
 
-/** Another gateway may be called like the next revision of this one. @throws Failure when it is. */
+/** Checks that the name of the next revision is free. @throws Failure if an object of another gateway has it */
 export async function checkNextRevision(
   cluster: Cluster,
   identity: ObjectIdentity,
@@ -68,7 +69,7 @@ export async function checkNextRevision(
   if (live !== null) refuseForeign(object, live)
 }
 
-/** Writes down what is deployed now, and forgets what is too old. */
+/** Stores a revision and deletes the oldest ones. */
 export async function saveRevision(
   cluster: Cluster,
   identity: ObjectIdentity,
@@ -93,7 +94,7 @@ function configMapOf({ text, note, ...facts }: Revision, identity: ObjectIdentit
   }
 }
 
-/** Others may write ConfigMaps, too: nothing is taken of one but what is named here. Null: it is no revision. */
+/** Parses a revision, or returns null. Anyone may write ConfigMaps, so only known fields are read. */
 function revisionOf(live: LiveObject, identity: ObjectIdentity): Revision | null {
   const { [DOCUMENT_KEY]: text, [FACTS_KEY]: facts = '' } = (live['data'] ?? {}) as Readonly<
     Record<string, string>

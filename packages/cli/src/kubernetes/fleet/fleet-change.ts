@@ -3,50 +3,54 @@ import type { AdminAnswer, AdminClient } from '../../admin/admin-client.js'
 import type { AnswerPart } from '../../admin/answer-part.js'
 import { EXIT, Failure, messageOf } from '../../failure.js'
 
-/** A gateway of a fleet. */
+/** A gateway in a fleet. */
 export interface FleetMember {
   readonly name: string
   readonly client: AdminClient
 }
 
-/** What a member answered. */
+/** Response of a member. */
 export interface MemberAnswer {
   readonly member: FleetMember
-  /** Null: it did not answer. */
+  /** Null if the member did not respond. */
   readonly result: string | null
   readonly digest: string | null
-  /** Why not, a line each; empty when all is well. */
+  /** Errors, one line each; empty on success. */
   readonly reasons: readonly string[]
 }
 
-/** How a change of all members ended; with any other result than `done`, all serve what they did before. */
+/** Outcome of a fleet change. Unless the result is `done`, all members keep their previous document. */
 export interface FleetOutcome {
   readonly result: 'done' | 'refused' | 'unreachable' | 'stopped'
-  /** Of what serves now; null where nobody said. */
+  /** Digest of the active document, or null if unknown. */
   readonly digest: string | null
-  /** Why not; with `done`, what became of members that were lost between preparing and activating. */
+  /** Errors. With `done`, these are errors of members that failed after they had prepared the document. */
   readonly reasons: readonly string[]
 }
 
-/** How a document comes to a fleet. */
+/** A document for all members of a fleet. */
 export interface FleetChange {
   readonly text: string
   readonly note: string
-  /** Called when all members have prepared the document, before the first activates it. An error stops the change: all discard the document. */
+  /**
+   * Called when all members have prepared the document, before the first one activates it. If it throws, all members
+   * discard the document.
+   */
   readonly whenPrepared: () => Promise<void>
 }
 
-/** Longer than a rollout may take on the slowest worker. */
+/** Request timeout; longer than a rollout on the slowest worker. */
 const TIMEOUT_MS = 120_000
-/** How long members wait for each other. */
+/** Time for which a member keeps a prepared document. */
 const HOLD = '2m'
 const YAML = { 'content-type': 'application/yaml' }
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 /**
- * Brings a document to all members or to none: each prepares it beside what it serves, and only when all could do so does each
- * activate it, which is one assignment per worker and cannot fail for a reason of the document. A member that is lost
- * between the two starts with what `whenPrepared` has written down for it.
+ * Deploys a document to all members or to none, in two phases. First each member prepares the document while the
+ * previous one stays active. If all succeed, each member activates it; the document cannot cause an error here, because
+ * activation is one assignment per worker. A member that restarts between the phases loads the document that
+ * `whenPrepared` has stored.
  */
 export async function changeFleet(
   members: readonly FleetMember[],
@@ -59,7 +63,9 @@ export async function changeFleet(
   if (failed.length > 0 || digests.size > 1) {
     await settleAll(held, 'discard')
     const reasons =
-      failed.length > 0 ? failed.flatMap(linesOf) : ['the members do not read the document alike']
+      failed.length > 0
+        ? failed.flatMap(linesOf)
+        : ['the members computed different digests for the document']
     const isUnreachable = failed.length > 0 && failed.every(({ result }) => result === null)
     return { result: isUnreachable ? 'unreachable' : 'refused', digest: null, reasons }
   }
@@ -71,7 +77,7 @@ export async function changeFleet(
   }
   const activated = await settleAll(held, 'activate')
   const late = activated.filter(({ result }) => result !== 'applied')
-  // Too late for the others to turn back: it gets the document once more, without waiting for anybody.
+  // The other members have already activated the document, so these get it again in one step.
   const again = await applyToAll(
     late.map(({ member }) => member),
     change,
@@ -80,12 +86,12 @@ export async function changeFleet(
   return { result: 'done', digest: prepared[0]?.digest ?? null, reasons: lost.flatMap(linesOf) }
 }
 
-/** Asks each member whether it serves exactly this document: `unchanged` says yes. */
+/** Compares this document with the active one of each member. The result `unchanged` means equal. */
 export function compareFleet(members: readonly FleetMember[], text: string): Promise<MemberAnswer[]> {
   return askAll(members, (member) => put(member, { text, note: '' }, 'dryRun=1'))
 }
 
-/** Has each member apply a document by itself, whatever becomes of the others. */
+/** Applies a document to each member independently. */
 export function applyToAll(
   members: readonly FleetMember[],
   change: Pick<FleetChange, 'text' | 'note'>,
@@ -119,7 +125,7 @@ function askAll(
         const answer = await ask(member)
         return { member, ...readAnswer(member.client.parsed(answer), answer) }
       } catch (error) {
-        // Who may not do this may not do it anywhere.
+        // Missing permissions are the same for all members.
         if (error instanceof Failure && error.exit === EXIT.unauthorised) throw error
         return { member, result: null, digest: null, reasons: [messageOf(error)] }
       }
@@ -143,7 +149,7 @@ function reasonsOf(part: AnswerPart, result: string): string[] {
   return [visibleText(part.textOrNull('detail') ?? result)]
 }
 
-/** What went wrong at a member, a line each. */
+/** Returns the errors of a member, one line each. */
 export function linesOf({ member, reasons }: MemberAnswer): string[] {
   return reasons.map((reason) => `${member.name}: ${reason}`)
 }

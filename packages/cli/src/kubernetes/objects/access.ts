@@ -2,7 +2,7 @@ import type { DocumentFacts } from './document-facts.js'
 import { type KubernetesObject, metadataOf } from './object.js'
 import type { ObjectSettings } from './settings.js'
 
-/** The account of the pods. It has no rights, and no pod has its token, but for service discovery. */
+/** Returns the service account of the pods. Only service discovery gets its token and permissions. */
 export function serviceAccount(settings: ObjectSettings): KubernetesObject {
   return {
     apiVersion: 'v1',
@@ -12,10 +12,10 @@ export function serviceAccount(settings: ObjectSettings): KubernetesObject {
   }
 }
 
-/** The right to follow EndpointSlices, in each namespace whose Services the document names, and nowhere else. */
+/** Returns the permissions to watch EndpointSlices in the namespaces of Services in the document. */
 export function discoveryRights(facts: DocumentFacts, settings: ObjectSettings): KubernetesObject[] {
   return facts.serviceNamespaces.flatMap((namespace) => {
-    // Two gateways of the same name may follow the Services of one namespace.
+    // Gateways with the same name in different namespaces may watch the same namespace.
     const name = `${settings.namespace}.${settings.name}`
     const metadata = { ...metadataOf(settings), name, namespace }
     return [

@@ -1,15 +1,15 @@
-/** When somebody is to look at a gateway. */
+/** A Prometheus alert. */
 export interface Alert {
   readonly alert: string
-  /** PromQL; every metric is followed by braces, into which the labels of the gateway go. */
+  /** PromQL. Every metric has braces, which receive the labels of the gateway. */
   readonly expr: string
-  /** How long it has to hold, as Prometheus writes it. */
+  /** Duration for which the expression must hold, in Prometheus syntax. */
   readonly waits: string
   readonly severity: 'critical' | 'warning'
   readonly summary: string
 }
 
-/** What needs a person. docs/reference/metrics.md says what the metrics are. */
+/** Alerts of every gateway. docs/reference/metrics.md describes the metrics. */
 export const ALERTS: readonly Alert[] = [
   {
     alert: 'SluiceNotReady',

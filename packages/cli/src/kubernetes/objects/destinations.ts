@@ -2,22 +2,22 @@ import { isLoopback, policyDestinations } from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import { listAt, partAt, partsAt, type RawPart, textAt } from './raw-document.js'
 
-/** What a document sends to: one host and port. */
+/** A host and port that the gateway connects to. */
 export interface Destination {
-  /** A name or an address, without brackets. */
+  /** Host name or IP address, without brackets. */
   readonly host: string
   readonly port: number
   readonly protocol: 'TCP' | 'UDP'
 }
 
-/** The destinations of a document, and the places of those that cannot be told from it. */
+/** Destinations of a document, and the paths of settings whose destination it does not contain. */
 export interface Destinations {
   readonly known: readonly Destination[]
-  /** Such as `upstreams.orders.targets[0]`. */
+  /** Document paths, for example `upstreams.orders.targets[0]`. */
   readonly unknown: readonly string[]
 }
 
-/** The ports of URLs that name none. */
+/** Default ports by URL scheme. */
 export const PORTS: Readonly<Record<string, number>> = {
   'http:': 80,
   'https:': 443,
@@ -36,14 +36,14 @@ const PROTOCOLS: Readonly<Record<string, readonly Destination['protocol'][]>> = 
   'dns:': ['UDP', 'TCP'],
 }
 
-/** A URL of the document and where it stands. */
+/** A URL in the document and its path. */
 interface Place {
   readonly at: string
-  /** Null: it says nothing of hosts and ports. */
+  /** Null if the document does not contain host and port. */
   readonly url: string | null
 }
 
-/** Where the pods of this document have to get through to. */
+/** Returns the destinations that the pods of a document must be able to reach. */
 export function destinationsOf(root: RawPart): Destinations {
   const places: Place[] = [
     ...upstreamPlaces(partAt(root, 'upstreams')),
@@ -61,7 +61,7 @@ export function destinationsOf(root: RawPart): Destinations {
   const known: Destination[] = []
   const unknown: string[] = []
   for (const { at, url } of places) {
-    // Followed by its EndpointSlices (see serviceNamespaces).
+    // Resolved through EndpointSlices (see serviceNamespaces).
     if (url?.startsWith('k8s://')) continue
     const found = url === null ? [] : destinationsIn(url)
     if (found.length === 0) unknown.push(at)
@@ -83,14 +83,14 @@ function* upstreamPlaces(upstreams: RawPart): Generator<Place> {
   }
 }
 
-/** The host and port of a service (SRV) are known to the name servers only. */
+/** Yields the target URLs of an upstream. SRV targets get null: only DNS has their host and port. */
 function* targetPlaces(upstream: RawPart, at: string): Generator<Place> {
   for (const [i, target] of listAt(upstream, 'targets').entries()) {
     const place = `${at}.targets[${i}]`
     if (typeof target === 'string') yield { at: place, url: target }
     else {
       const part = partAt({ target }, 'target')
-      // Its URL only says the scheme and a name: the pods of the Service get what is sent (see serviceNamespaces).
+      // Requests go to the pods of the Service (see serviceNamespaces), not to the host of the URL.
       if (textAt(part, 'service') !== null) continue
       yield { at: place, url: textAt(part, 'srv') === null ? textAt(part, 'url') : null }
     }
@@ -115,7 +115,7 @@ function* outletPlaces(outlet: RawPart, at: string): Generator<Place> {
   else if (sink === 'custom') yield { at: `${at}.custom`, url: null }
 }
 
-/** A host with placeholders leads to what else the policy names. */
+/** Returns the URLs of policies, except those with placeholders in the host. */
 function policyPlaces(root: RawPart): readonly Place[] {
   return policyDestinations(root, catalog).filter(({ url }) => !/^[^:]*:\/\/[^/?#]*\{\{/.test(url))
 }

@@ -4,49 +4,51 @@ import { parseDuration, parseSize } from '@sluice/core'
 import { type Destinations, destinationsOf } from './destinations.js'
 import { ObjectsError, partAt, partsAt, type RawPart, readRaw, textAt, textsIn } from './raw-document.js'
 
-/** A listener that others than the pod itself can reach. */
+/** A listener that is reachable from outside the pod. */
 export interface ListenerFacts {
   readonly port: number
   readonly isTls: boolean
-  /** The kubelet gets an answer on /-/healthz here: no client certificate and no PROXY header is asked of it. */
+  /** True if the kubelet can use `/-/healthz`: the listener needs neither a client certificate nor a PROXY header. */
   readonly answersProbes: boolean
 }
 
-/** What the objects have to know of a document. References of the document have no values here. */
+/** Data of a document that the Kubernetes objects depend on. References are not resolved. */
 export interface DocumentFacts {
   readonly text: string
   /** SHA-256 of the text, hexadecimal. */
   readonly sha256: string
   readonly root: RawPart
   readonly listeners: readonly ListenerFacts[]
-  /** Null: on loopback. */
+  /** Admin API port, or null if it listens on loopback. */
   readonly admin: { readonly port: number; readonly isTls: boolean } | null
-  /** Of the address for metrics and probes; null: there is none, or on loopback. */
+  /** Port for metrics and probes, or null if it is not configured or listens on loopback. */
   readonly metricsPort: number | null
   readonly drainDelayMs: number
   readonly drainTimeoutMs: number
   readonly destinations: Destinations
-  /** Names of the variables in `${env:NAME}`; those with a default everywhere need no value. */
+  /** Variables of `${env:NAME}` references. A variable is required unless every reference has a default. */
   readonly variables: readonly { readonly name: string; readonly isRequired: boolean }[]
-  /** The most bytes that the traffic log keeps on disk. */
+  /** Maximum size of the traffic log on disk, in bytes. */
   readonly storedBytes: number
-  /** Of services whose EndpointSlices are followed (`k8s://name.namespace`). */
+  /** Namespaces of Services whose EndpointSlices are watched (`k8s://name.namespace`). */
   readonly serviceNamespaces: readonly string[]
 }
 
-/** The most that a ConfigMap takes, less what its other fields need. */
+/** Maximum document size: the limit of a ConfigMap, minus space for its other fields. */
 const MAX_DOCUMENT_BYTES = 1_000_000
-/** Dead letters of one output (docs/internals/bounds.md). */
+/** Maximum size of the dead letters of one output (docs/internals/bounds.md). */
 export const DEAD_LETTER_BYTES = 256 * 1024 ** 2
 
 /**
- * Reads a document that has been checked: what is wrong with it is not looked for.
- * @throws ObjectsError when it says too little, or too much for a ConfigMap.
+ * Reads a validated document.
+ * @throws ObjectsError if it is incomplete, or too large for a ConfigMap
  */
 export function documentFacts(text: string): DocumentFacts {
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_DOCUMENT_BYTES)
-    throw new ObjectsError(`the document has ${bytes} bytes; a ConfigMap takes ${MAX_DOCUMENT_BYTES}`)
+    throw new ObjectsError(
+      `the document has ${bytes} bytes; the maximum for a ConfigMap is ${MAX_DOCUMENT_BYTES}`,
+    )
   const root = readRaw(text)
   const drain = partAt(root, 'drain')
   return {
@@ -65,7 +67,7 @@ export function documentFacts(text: string): DocumentFacts {
   }
 }
 
-/** One for each port: addresses of IPv4 and IPv6 with the same one are one port of the pods. */
+/** Returns the listeners, one per port. IPv4 and IPv6 addresses with the same port share a pod port. */
 function listenersOf(root: RawPart): ListenerFacts[] {
   const byPort = new Map<number, ListenerFacts>()
   for (const listener of reachableListeners(root)) {
@@ -104,26 +106,28 @@ function metricsPortOf(metrics: RawPart): number | null {
   return isLoopback(host) ? null : port
 }
 
-/** The address below a key of a part. @throws ObjectsError when its port is not known before the start. */
+/** Returns the address of a part. @throws ObjectsError if the port is not fixed */
 export function addressAt(part: RawPart, place: string, standard: string): Address {
   const text = textAt(part, 'address') ?? standard
   const address = parseAddress(text)
   if (isIssue(address) || address.port === 0)
-    throw new ObjectsError(`${place}.address is '${text}'; write a port that is known before the pods start`)
+    throw new ObjectsError(`${place}.address is '${text}'; use a fixed port, such as ':8080'`)
   return address
 }
 
 function durationAt(part: RawPart, key: string, standard: string): number {
   const text = textAt(part, key) ?? standard
   if (text.includes('${'))
-    throw new ObjectsError(`drain.${key} is '${text}'; the grace period of the pods needs the value itself`)
+    throw new ObjectsError(
+      `drain.${key} is '${text}'; use a literal, such as 30s, for the pods' grace period`,
+    )
   return parseDuration(text)
 }
 
 function variablesOf(root: RawPart): DocumentFacts['variables'] {
   const required = new Map<string, boolean>()
   for (const text of textsIn(root)) {
-    // What is escaped is no reference.
+    // `$${` is an escape, not a reference.
     for (const [, name = '', rest] of text
       .replaceAll('$${', '')
       .matchAll(/\$\{env:([A-Za-z_][A-Za-z0-9_]*)(:-)?/g)) {
@@ -135,7 +139,7 @@ function variablesOf(root: RawPart): DocumentFacts['variables'] {
     .map(([name, isRequired]) => ({ name, isRequired }))
 }
 
-/** What is a reference counts as its default: an emptyDir that is too small costs the pod, not the record. */
+/** Returns the maximum size of the traffic log. A size that is a reference counts as the default of the setting. */
 function storedBytes(log: RawPart): number {
   const targets = partsAt(log, 'targets')
   const sink = textAt(log, 'sink') ?? (targets.length === 0 ? 'file' : 'none')

@@ -5,10 +5,10 @@ import type { DocumentFacts } from './document-facts.js'
 import { ObjectsError, partAt, partsAt, type RawPart, textAt, textsIn } from './raw-document.js'
 import type { ObjectSettings, Verbatim } from './settings.js'
 
-/** What Kubernetes takes as a key of a Secret. */
+/** Valid keys of a Secret. */
 const KEY = /^[-._a-zA-Z0-9]{1,253}$/
 
-/** A file beside the document, and the Secret it comes from. */
+/** A file of the document, and the Secret that contains it. */
 interface SecretFile {
   readonly secret: string
   readonly key: string
@@ -16,9 +16,9 @@ interface SecretFile {
 }
 
 /**
- * The sources of the volume in which the document lies: the files that it names by relative paths lie there too. Those
- * that a Secret does not have are left out, so that the gateway itself says which file is missing.
- * @throws ObjectsError when nobody said which Secret has them.
+ * Returns the volume sources for the files that the document refers to by relative paths. They are mounted next to the
+ * document. They are optional, so that a pod starts without them and the gateway reports the missing file.
+ * @throws ObjectsError if no Secret is given for a file
  */
 export function fileSources({ root }: DocumentFacts, settings: ObjectSettings): readonly Verbatim[] {
   const items = new Map<string, { key: string; path: string }[]>()
@@ -31,21 +31,19 @@ export function fileSources({ root }: DocumentFacts, settings: ObjectSettings): 
 
 function secretFile(path: string, { secret, fileSecrets = {} }: ObjectSettings): SecretFile {
   if (path.startsWith('../') || path === '..')
-    throw new ObjectsError(
-      `the document names '${path}', which is not below its folder; write an absolute path`,
-    )
+    throw new ObjectsError(`the document refers to '${path}' outside its folder; use an absolute path`)
   const [folder, name] = [posix.dirname(path), posix.basename(path)]
   const own = Object.hasOwn(fileSecrets, folder) ? fileSecrets[folder]! : null
   const key = own === null ? path.replaceAll('/', '.') : name
   const from = own ?? secret
   if (from === undefined)
-    throw new ObjectsError(`the document names the file '${path}'; name the Secret that holds it`)
+    throw new ObjectsError(`the document refers to the file '${path}'; specify the Secret that contains it`)
   if (!KEY.test(key))
-    throw new ObjectsError(`'${key}' is no key of a Secret; rename the file '${path}' of the document`)
+    throw new ObjectsError(`'${key}' is not a valid Secret key; rename the file '${path}' of the document`)
   return { secret: from, key, path }
 }
 
-/** What the gateway writes is no file of the document, and plugins are a part of the image. */
+/** Returns the relative paths of files that the document needs. Log folders and plugins are not included. */
 function filesOf(root: RawPart): string[] {
   const written = writtenFolders(root).map(({ dir }) => posix.normalize(dir))
   const referenced = textsIn(root).flatMap((text) =>
@@ -56,13 +54,13 @@ function filesOf(root: RawPart): string[] {
   return files.filter((path) => !written.includes(path)).sort()
 }
 
-/** A folder that the document gives to the traffic log. */
+/** A folder of the traffic log in the document. */
 interface WrittenFolder {
   readonly at: string
   readonly dir: string
 }
 
-/** Where the document has records written, in place of the data directory. */
+/** Returns the folders that the document sets for the traffic log instead of the data directory. */
 export function writtenFolders(root: RawPart): readonly WrittenFolder[] {
   const log = partAt(root, 'log')
   const outlets = [
@@ -81,14 +79,14 @@ export function writtenFolders(root: RawPart): readonly WrittenFolder[] {
 }
 
 /**
- * Refuses a document with secrets in it: whoever may read ConfigMaps could read them. The digest of an admin token or an
- * API key tells nothing of what it was made of.
- * @throws ObjectsError that says where the first one stands.
+ * Checks that the document contains no secrets, because a ConfigMap does not protect them. Digests of admin tokens and
+ * API keys are allowed.
+ * @throws ObjectsError with the path of the first secret
  */
 export function refuseSecrets({ root }: DocumentFacts): void {
   const secret = writtenSecretsOf(root, catalog).find((place) => !place.endsWith('.sha256'))
   if (secret !== undefined)
     throw new ObjectsError(
-      `${secret} is a secret that everybody who may read ConfigMaps could read; write \${env:NAME} there, and its value into the Secret`,
+      `${secret} is a secret, but ConfigMaps do not protect secrets; use \${env:NAME} and put the value into the Secret`,
     )
 }

@@ -9,25 +9,25 @@ import { autoscaler, disruptionBudget } from './scaling.js'
 import type { ObjectSettings } from './settings.js'
 import { DATA_FOLDER, DOCUMENT_KEY, deployment } from './workload.js'
 
-/** The annotation of the ConfigMap: SHA-256 of the document in it, hexadecimal. */
+/** Annotation of the ConfigMap with the SHA-256 of its document, in hexadecimal. */
 const DOCUMENT_SHA256 = 'sluice/document-sha256'
 
-/** Everything that one gateway is in a cluster. */
+/** Kubernetes objects of one gateway. */
 export interface GatewayObjects {
-  /** In the order in which they can be created. */
+  /** Objects in creation order. */
   readonly objects: readonly KubernetesObject[]
-  /** What the user has to see to because the document does not tell it. */
+  /** Manual steps for settings that cannot be derived from the document. */
   readonly notes: readonly string[]
 }
 
-/** What Kubernetes takes as the name of a Service, with room for suffixes; and as that of a namespace. */
+/** Valid Service names, with room for suffixes. */
 const NAME = /^[a-z]([-a-z0-9]{0,50}[a-z0-9])?$/
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /**
- * The objects of a gateway with this document. The Helm chart and the manifests in `deploy` are made of them too.
- * @param document its text, which has been checked (see checkForElsewhere).
- * @throws ObjectsError when the document or the settings say too little; its message names the remedy.
+ * Returns the objects of a gateway. The Helm chart and the manifests in `deploy` are generated from them too.
+ * @param document text of a validated document (see checkForElsewhere)
+ * @throws ObjectsError if the document or the settings are incomplete; the message includes the fix
  */
 export function gatewayObjects(document: string, settings: ObjectSettings): GatewayObjects {
   checkIdentity(settings)
@@ -71,7 +71,7 @@ function checkIdentity({ name, namespace }: ObjectIdentity): void {
 
 function networkNotes({ destinations }: DocumentFacts): string[] {
   return destinations.unknown.map((at) => {
-    return `the NetworkPolicy does not open the way to ${at}, which the document does not tell; add a NetworkPolicy that does, or networkPolicy.egress of the chart`
+    return `the NetworkPolicy does not allow connections to ${at}, whose address is not in the document; add a NetworkPolicy, or networkPolicy.egress of the chart`
   })
 }
 

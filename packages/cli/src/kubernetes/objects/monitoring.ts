@@ -5,10 +5,10 @@ import { ObjectsError } from './raw-document.js'
 import type { MonitoringSettings, ObjectSettings } from './settings.js'
 
 const SUFFIX = '-metrics'
-/** Tells the Service of the metrics from that of the clients. */
+/** Label that distinguishes the metrics Service from the client Service. */
 const COMPONENT = { 'app.kubernetes.io/component': 'metrics' }
 
-/** What Prometheus finds the pods by: a Service without an address of its own. */
+/** Returns the headless Service through which Prometheus discovers the pods. */
 export function metricsService(settings: ObjectSettings, port: number): KubernetesObject {
   const metadata = metadataOf(settings, SUFFIX)
   return {
@@ -17,7 +17,7 @@ export function metricsService(settings: ObjectSettings, port: number): Kubernet
     metadata: { ...metadata, labels: { ...metadata.labels, ...COMPONENT } },
     spec: {
       clusterIP: 'None',
-      // A pod that is not ready is worth looking at.
+      // Metrics of pods that are not ready matter too.
       publishNotReadyAddresses: true,
       selector: selectorLabels(settings),
       ports: [{ name: 'metrics', port, targetPort: 'metrics', protocol: 'TCP' }],
@@ -25,14 +25,14 @@ export function metricsService(settings: ObjectSettings, port: number): Kubernet
   }
 }
 
-/** What tells the Prometheus operator to scrape the pods, and when to call somebody. @throws ObjectsError without an address to scrape. */
+/** Returns the ServiceMonitor and the alerts. @throws ObjectsError if the document has no reachable metrics address */
 export function monitors(
   facts: DocumentFacts,
   settings: ObjectSettings,
   { labels = {}, interval = '30s' }: MonitoringSettings,
 ): KubernetesObject[] {
   if (facts.metricsPort === null)
-    throw new ObjectsError("Prometheus reaches no metrics; write metrics: { address: ':9902' }")
+    throw new ObjectsError("Prometheus cannot reach the metrics; add metrics: { address: ':9902' }")
   const metadata = metadataOf(settings)
   const ours: ObjectMeta = { ...metadata, labels: { ...metadata.labels, ...labels } }
   return [
@@ -54,12 +54,12 @@ export function monitors(
   ]
 }
 
-/** The alerts, asked of the pods of this gateway alone. */
+/** Returns the alert rules, restricted to the pods of this gateway. */
 function alertRules({ name, namespace }: ObjectSettings): object[] {
   const chosen = `{namespace="${namespace}",job="${name}${SUFFIX}"`
   return ALERTS.map(({ alert, expr, waits, severity, summary }) => ({
     alert,
-    // Metrics stand with braces in the table, `{}` or with labels of their own.
+    // In `ALERTS`, metrics have braces: `{}` or other labels.
     expr: expr.replaceAll(/\{(?=[^}])/g, `${chosen},`).replaceAll('{}', `${chosen}}`),
     for: waits,
     labels: { severity },

@@ -5,12 +5,12 @@ import { type KubernetesObject, metadataOf, present, selectorLabels } from './ob
 import { clientPorts, supervisorPorts } from './ports.js'
 import type { NetworkSettings, ObjectSettings, Verbatim } from './settings.js'
 
-/** The label that every namespace carries its own name under. */
+/** Namespace label with the name of the namespace. */
 const NAMESPACE_LABEL = 'kubernetes.io/metadata.name'
-/** Where API servers listen. */
+/** Usual ports of API servers. */
 export const API_SERVER_PORTS = [443, 6443]
 
-/** The DNS of a cluster, and the cache of it that a node may have. */
+/** Peers for the cluster DNS and the node-local DNS cache. */
 export const CLUSTER_DNS: readonly Verbatim[] = [
   {
     namespaceSelector: { matchLabels: { [NAMESPACE_LABEL]: 'kube-system' } },
@@ -18,7 +18,7 @@ export const CLUSTER_DNS: readonly Verbatim[] = [
   },
   { ipBlock: { cidr: '169.254.20.10/32' } },
 ]
-/** Further Service settings, under `service` in the values of the chart. */
+/** Optional fields of a Service `spec`. They have the same names under `service` in the chart values. */
 export const SERVICE_OPTIONS = [
   'loadBalancerClass',
   'loadBalancerSourceRanges',
@@ -30,7 +30,7 @@ export const SERVICE_OPTIONS = [
   'trafficDistribution',
 ]
 
-/** What clients in the cluster, an Ingress or a load balancer connect to; metrics and admin API are not part of it. */
+/** Returns the Service for clients, an Ingress or a load balancer. Metrics and admin API are not part of it. */
 export function service(facts: DocumentFacts, settings: ObjectSettings): KubernetesObject {
   const { type = 'ClusterIP', annotations, externalTrafficPolicy, options } = settings.service ?? {}
   return {
@@ -52,7 +52,7 @@ export function service(facts: DocumentFacts, settings: ObjectSettings): Kuberne
   }
 }
 
-/** Who may connect to the pods and whom they may connect to; what is not in it is refused. */
+/** Returns the NetworkPolicy with the allowed connections to and from the pods. */
 export function networkPolicy(
   facts: DocumentFacts,
   settings: ObjectSettings,
@@ -84,8 +84,9 @@ function ingress(facts: DocumentFacts, network: NetworkSettings): object[] {
 }
 
 /**
- * By address where the document has one. Policies know no names: a name of the cluster opens its namespace (the port of a
- * Service is not that of its pods), any other name opens its port everywhere.
+ * Returns the egress rules. IP addresses get exact rules. NetworkPolicies do not support host names: a cluster name
+ * opens its whole namespace, because the pod port may differ from the Service port. Any other name opens its port for
+ * all addresses.
  */
 function egress(facts: DocumentFacts, own: string, network: NetworkSettings): object[] {
   const { destinations, serviceNamespaces } = facts
@@ -107,7 +108,7 @@ function egress(facts: DocumentFacts, own: string, network: NetworkSettings): ob
   ]
 }
 
-/** `orders` is a Service of the same namespace; `orders.shop` may be one of another, and may be a name of the internet. */
+/** Returns the possible namespaces of a host. `orders` is in the own namespace, `orders.shop` may be in `shop`. */
 function namespacesOf(host: string, own: string): string[] {
   const [, second, third] = host.split('.')
   if (second === undefined) return [own]
@@ -136,7 +137,7 @@ function inNamespace(name: string): Verbatim {
   return { namespaceSelector: { matchLabels: { [NAMESPACE_LABEL]: name } } }
 }
 
-/** Each destination once, in an order that does not depend on that of the document. */
+/** Removes duplicates and sorts, so that the order in the document does not matter. */
 function distinct(destinations: readonly Destination[], textOf: (one: Destination) => string): Destination[] {
   return [...new Map(destinations.map((one) => [textOf(one), one]))]
     .sort(([a], [b]) => (a < b ? -1 : 1))

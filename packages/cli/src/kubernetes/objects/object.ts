@@ -1,4 +1,4 @@
-/** A Kubernetes object as `kubectl apply` takes it: pure JSON. */
+/** A Kubernetes object in the JSON format of `kubectl apply`. */
 export interface KubernetesObject {
   readonly apiVersion: string
   readonly kind: string
@@ -6,7 +6,7 @@ export interface KubernetesObject {
   readonly [member: string]: unknown
 }
 
-/** What every object says of itself. */
+/** Metadata of an object. */
 export interface ObjectMeta {
   readonly name: string
   readonly namespace: string
@@ -14,22 +14,22 @@ export interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** What the objects of one gateway have in common. */
+/** Metadata that all objects of a gateway share. */
 export interface ObjectIdentity {
   readonly name: string
   readonly namespace: string
-  /** Who writes the objects, such as `gw` or `Helm`. */
+  /** Tool that manages the objects, such as `gw` or `Helm`. */
   readonly managedBy: string
-  /** Further labels of all objects. */
+  /** Additional labels of all objects. */
   readonly labels?: Readonly<Record<string, string>>
 }
 
-/** The labels that pods are chosen by; they never change. */
+/** Returns the labels of pod selectors. They are immutable. */
 export function selectorLabels({ name }: ObjectIdentity): Readonly<Record<string, string>> {
   return { 'app.kubernetes.io/name': 'sluice', 'app.kubernetes.io/instance': name }
 }
 
-/** The labels of an object. */
+/** Returns the labels of an object. */
 function labelsOf(identity: ObjectIdentity): Readonly<Record<string, string>> {
   return {
     ...identity.labels,
@@ -38,12 +38,12 @@ function labelsOf(identity: ObjectIdentity): Readonly<Record<string, string>> {
   }
 }
 
-/** @param suffix of the name, for a further object of the same kind. */
+/** Returns the metadata of an object. @param suffix name suffix for additional objects of the same kind */
 export function metadataOf(identity: ObjectIdentity, suffix = ''): ObjectMeta {
   return { name: identity.name + suffix, namespace: identity.namespace, labels: labelsOf(identity) }
 }
 
-/** A mapping without the members that are undefined or empty lists, which Kubernetes would not keep. */
+/** Removes undefined values and empty lists, which Kubernetes would drop. */
 export function present<T extends object>(mapping: T): T {
   const members = Object.entries(mapping).filter(([, value]) => {
     return value !== undefined && !(Array.isArray(value) && value.length === 0)

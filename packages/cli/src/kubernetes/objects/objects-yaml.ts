@@ -1,16 +1,16 @@
 import { stringify } from 'yaml'
 import type { KubernetesObject } from './object.js'
 
-/** What other readers of YAML take for the end of a line, so that text after it would count as members of the object. */
+/** Characters that some YAML parsers treat as line breaks. Text after them could become fields of the object. */
 const OTHER_LINE_ENDS = /[\u0085\u2028\u2029]/g
 
-/** Objects as `kubectl apply -f` takes them: one document each, the text of the gateway's own document as it is. */
+/** Returns the objects as YAML for `kubectl apply -f`. The gateway document is a literal block. */
 export function objectsYaml(objects: readonly KubernetesObject[]): string {
   const options = { lineWidth: 0, blockQuote: 'literal', aliasDuplicateObjects: false } as const
   return objects
     .map((object) => {
       const json = JSON.stringify(object, null, 2)
-      // JSON is YAML, and has escapes for them.
+      // JSON is valid YAML and can escape these characters.
       if (json.search(OTHER_LINE_ENDS) >= 0) return `${json.replace(OTHER_LINE_ENDS, escapeOf)}\n`
       return stringify(object, options)
     })

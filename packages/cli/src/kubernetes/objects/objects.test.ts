@@ -158,13 +158,13 @@ listeners:
 
 test('a document whose pods nobody could reach or ask is refused with the remedy', () => {
   for (const [document, remedy] of [
-    ['version: 1', /write for example listeners: \[\{ address: ':8080' \}\]/],
-    ['version: 1\nlisteners: [{ address: "127.0.0.1:8080", health: true }]', /no listener can be reached/],
-    ['version: 1\nlisteners: [{ address: ":8080" }]', /write metrics: \{ address: ':9902' \}/],
-    ['version: 1\nlisteners: [{ address: ":0" }]', /a port that is known/],
+    ['version: 1', /use for example listeners: \[\{ address: ':8080' \}\]/],
+    ['version: 1\nlisteners: [{ address: "127.0.0.1:8080", health: true }]', /no listener is reachable/],
+    ['version: 1\nlisteners: [{ address: ":8080" }]', /add metrics: \{ address: ':9902' \}/],
+    ['version: 1\nlisteners: [{ address: ":0" }]', /use a fixed port/],
     ['version: 1\nlisteners: [{ address: ":${env:PORT}" }]', /listeners\[0\]\.address/],
-    ['{', /not YAML/],
-    [`${BEGIN}# ${'x'.repeat(1_000_000)}`, /a ConfigMap takes 1000000/],
+    ['{', /invalid YAML/],
+    [`${BEGIN}# ${'x'.repeat(1_000_000)}`, /the maximum for a ConfigMap is 1000000/],
   ] as const) {
     assert.throws(() => made(document), remedy)
   }
@@ -258,7 +258,7 @@ test('values come from the Secret by reference, and no value of this machine is 
 })
 
 test('references need a Secret, unless they have defaults or the user gives their values', () => {
-  assert.throws(() => made(REFERRING), /name the Secret that holds/)
+  assert.throws(() => made(REFERRING), /specify the Secret that contains/)
   const defaulted = `${BEGIN}environment: "\${env:STAGE:-test}"`
   assert.ok(made(defaulted).length > 0)
   const extraEnv = [{ name: 'STAGE', value: 'live' }]
@@ -330,7 +330,7 @@ routes: [{ id: r, policies: [{ use: api-call, with: { calls: [{ name: a, url: "h
   ])
   const { notes } = gatewayObjects(document, SETTINGS)
   assert.deepEqual(notes.length, 1)
-  assert.match(notes[0]!, /to policies\[1\], which the document does not tell/)
+  assert.match(notes[0]!, /to policies\[1\], whose address is not in the document/)
 })
 
 test('the URL of a target whose Service is followed opens nothing', () => {
@@ -346,7 +346,7 @@ test('the URL of a target whose Service is followed opens nothing', () => {
 test('what the document does not tell is left closed, and said', () => {
   const document = `${BEGIN}upstreams: { a: { targets: ["\${env:URL:-http://a}"] } }\nlog: { sink: file, file: { dir: /records } }`
   const { notes } = gatewayObjects(document, SETTINGS)
-  assert.match(notes.join('\n'), /upstreams\.a\.targets\[0\], which the document does not tell/)
+  assert.match(notes.join('\n'), /upstreams\.a\.targets\[0\], whose address is not in the document/)
   assert.match(notes.join('\n'), /log\.file\.dir is '\/records'/)
   assert.deepEqual(gatewayObjects(document, { ...SETTINGS, network: null }).notes.length, 1)
 })
@@ -440,5 +440,5 @@ test('no character of a document ends a line of the objects for other readers of
 })
 
 test('a document whose alias stands for what holds it is refused', () => {
-  assert.throws(() => made(`${BEGIN}x: &a [*a]\n`), /without circles/)
+  assert.throws(() => made(`${BEGIN}x: &a [*a]\n`), /circular alias/)
 })

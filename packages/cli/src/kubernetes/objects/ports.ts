@@ -1,19 +1,19 @@
 import type { DocumentFacts } from './document-facts.js'
 import { ObjectsError } from './raw-document.js'
 
-/** A port of the pods. */
+/** A container port. */
 export interface PodPort {
   readonly name: string
   readonly port: number
 }
 
-/** A port for clients. */
+/** A container port for clients, with its Service port. */
 export interface ClientPort extends PodPort {
-  /** Its port at the Service: 80 or 443 for the first of its kind, where no listener has that port itself. */
+  /** Service port: 80 or 443 for the first HTTP or HTTPS listener if no other listener uses it, else the pod port. */
   readonly servicePort: number
 }
 
-/** An address that answers probes. */
+/** Port and paths for probes. */
 export interface ProbedPort {
   readonly name: string
   readonly scheme: 'HTTP' | 'HTTPS'
@@ -21,11 +21,11 @@ export interface ProbedPort {
   readonly readyPath: string
 }
 
-/** The ports of the listeners. @throws ObjectsError when clients can reach none. */
+/** Returns the ports of the listeners. @throws ObjectsError if no listener is reachable from outside the pod */
 export function clientPorts({ listeners }: DocumentFacts): readonly ClientPort[] {
   if (listeners.length === 0) {
     throw new ObjectsError(
-      "no listener can be reached from outside its pod; write for example listeners: [{ address: ':8080' }]",
+      "no listener is reachable from outside its pod; use for example listeners: [{ address: ':8080' }]",
     )
   }
   const own = new Set(listeners.map(({ port }) => port))
@@ -39,7 +39,7 @@ export function clientPorts({ listeners }: DocumentFacts): readonly ClientPort[]
   })
 }
 
-/** Metrics and admin API, where others than the pod itself can reach them. */
+/** Returns the ports of metrics and admin API that are reachable from outside the pod. */
 export function supervisorPorts({ admin, metricsPort }: DocumentFacts): readonly PodPort[] {
   return [
     ...(metricsPort === null ? [] : [{ name: 'metrics', port: metricsPort }]),
@@ -48,8 +48,8 @@ export function supervisorPorts({ admin, metricsPort }: DocumentFacts): readonly
 }
 
 /**
- * What the kubelet asks: the address for metrics, else a listener with `health: true`, else the admin API.
- * @throws ObjectsError when there is none of them.
+ * Returns the port for probes: the metrics address, else a listener with `health: true`, else the admin API.
+ * @throws ObjectsError if there is none
  */
 export function probedPort(facts: DocumentFacts): ProbedPort {
   const { admin, metricsPort, listeners } = facts
@@ -62,5 +62,5 @@ export function probedPort(facts: DocumentFacts): ProbedPort {
     return { name, scheme, alivePath: '/-/healthz', readyPath: '/-/readyz' }
   }
   if (admin !== null) return { name: 'admin', scheme: admin.isTls ? 'HTTPS' : 'HTTP', ...ofSupervisor }
-  throw new ObjectsError("nothing answers the kubelet's probes; write metrics: { address: ':9902' }")
+  throw new ObjectsError("no address for the kubelet's probes; add metrics: { address: ':9902' }")
 }

@@ -1,49 +1,52 @@
 import { parse } from 'yaml'
 
-/** A part of a document as it was read: it may hold references where the plan has values. */
+/** A parsed part of a document. References are not resolved. */
 export type RawPart = Readonly<Record<string, unknown>>
 
-/** Why objects cannot be made of a document and its settings; the message names the remedy. */
+/** Error if objects cannot be generated from a document and its settings. The message includes the fix. */
 export class ObjectsError extends Error {
   override readonly name = 'ObjectsError'
 }
 
-/** The document as plain data. @throws ObjectsError when its text is no YAML mapping. */
+/** Parses a document to plain data. @throws ObjectsError if it is invalid YAML or has circular aliases */
 export function readRaw(text: string): RawPart {
   let root: unknown
   try {
     root = parse(text)
-    // An alias of what holds it has no end.
+    // Throws for circular aliases.
     JSON.stringify(root)
   } catch (cause) {
-    throw new ObjectsError('the document is not YAML without circles; gw validate says where', { cause })
+    throw new ObjectsError(
+      'the document is invalid YAML or has a circular alias; run gw validate for the position',
+      { cause },
+    )
   }
   return partOf(root)
 }
 
-/** The mapping below a key, empty when there is none. */
+/** Returns the mapping of a key, or an empty one. */
 export function partAt(part: RawPart, key: string): RawPart {
   return partOf(part[key])
 }
 
-/** The mappings of the list below a key. */
+/** Returns the list of mappings of a key. */
 export function partsAt(part: RawPart, key: string): readonly RawPart[] {
   return listAt(part, key).map(partOf)
 }
 
-/** The list below a key, empty when there is none. */
+/** Returns the list of a key, or an empty one. */
 export function listAt(part: RawPart, key: string): readonly unknown[] {
   const list = part[key]
   return Array.isArray(list) ? list : []
 }
 
-/** The text below a key, null when there is none. */
+/** Returns the text of a key, or null. */
 export function textAt(part: RawPart, key: string): string | null {
   const text = part[key]
   return typeof text === 'string' ? text : null
 }
 
-/** Every text in a value. */
+/** Returns all texts in a value, recursively. */
 export function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null) return []

@@ -1,10 +1,10 @@
 import { type KubernetesObject, metadataOf, selectorLabels } from './object.js'
 import type { Autoscaling, DisruptionBudget, ObjectSettings, Verbatim } from './settings.js'
 
-/** Five quiet minutes before pods go. */
+/** Scaling behaviour: pods are removed after five minutes of low load. */
 export const BEHAVIOR: Verbatim = { scaleDown: { stabilizationWindowSeconds: 300 } }
 
-/** Adds pods under load at once, and removes them after five quiet minutes. */
+/** Returns the autoscaler. It adds pods immediately and removes them after five minutes of low load. */
 export function autoscaler(settings: ObjectSettings, autoscaling: Autoscaling): KubernetesObject {
   const { maxReplicas, cpuPercent = 70, requestsInFlight, behavior = BEHAVIOR } = autoscaling
   const cpu = {
@@ -32,7 +32,7 @@ export function autoscaler(settings: ObjectSettings, autoscaling: Autoscaling): 
   }
 }
 
-/** How many pods a drain of nodes may take away at a time. Pods that are not ready protect nobody. */
+/** Returns the disruption budget, which limits evictions during a node drain. Pods that are not ready can be evicted. */
 export function disruptionBudget(settings: ObjectSettings, budget: DisruptionBudget): KubernetesObject {
   return {
     apiVersion: 'policy/v1',

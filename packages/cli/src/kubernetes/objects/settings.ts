@@ -2,7 +2,7 @@ import type { Tier } from '@sluice/gateway'
 import type { ObjectIdentity } from './object.js'
 import type { Resources } from './tiers.js'
 
-/** A part of an object that its user writes as Kubernetes has it, such as a toleration. */
+/** A part of an object in Kubernetes syntax, such as a toleration. */
 export type Verbatim = Readonly<Record<string, unknown>>
 
 /** Kubernetes settings that override the generated objects. The chart uses the same names. */
@@ -10,9 +10,9 @@ export interface PlatformSettings {
   readonly strategy?: Verbatim
   readonly topologySpreadConstraints?: readonly Verbatim[]
   readonly initContainers?: readonly Verbatim[]
-  /** Containers beside the gateway. */
+  /** Additional containers of the pod. */
   readonly sidecars?: readonly Verbatim[]
-  /** Times and thresholds of a probe, which replace single ones of ours. */
+  /** Times and thresholds that override single defaults of a probe. */
   readonly startupProbe?: Verbatim
   readonly readinessProbe?: Verbatim
   readonly livenessProbe?: Verbatim
@@ -22,44 +22,44 @@ export interface PlatformSettings {
   readonly dnsPolicy?: string
   readonly dnsConfig?: Verbatim
   readonly envFrom?: readonly Verbatim[]
-  /** Request and limit of ephemeral storage, beside the CPUs and the memory of the tier. */
+  /** Request and limit of ephemeral storage, in addition to the resources of the tier. */
   readonly ephemeralStorage?: string
-  /** Size of `/tmp`; absent: without a limit. */
+  /** Size limit of `/tmp`; absent for no limit. */
   readonly tmpSizeLimit?: string
 }
 
-/** What the objects are made for, beside the document. What may be absent has the same default as the Helm chart. */
+/** Settings for the generated objects. Defaults are the same as in the Helm chart. */
 export interface ObjectSettings extends ObjectIdentity, PlatformSettings {
-  /** Such as `registry.example/sluice:1.0`. */
+  /** Container image, for example `registry.example/sluice:1.0`. */
   readonly image: string
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never'
   readonly imagePullSecrets?: readonly string[]
-  /** Decides resources, and with them the number of workers and their heaps. */
+  /** Pod size. It sets the resources, which determine the number of workers and their heap size. */
   readonly tier: Tier
-  /** In place of those of the tier. */
+  /** Overrides the resources of the tier. */
   readonly resources?: Resources
-  /** The least, where there is autoscaling. */
+  /** Number of pods, or the minimum with autoscaling. */
   readonly replicas: number
   readonly autoscaling?: Autoscaling
   /**
-   * The Secret that holds the values of `${env:NAME}` under NAME and those of relative files under their path with
-   * `.` in place of `/`. No value is ever in an object.
+   * Secret with the values of `${env:NAME}` under the key NAME. Files with relative paths use their path as the key, with
+   * `.` instead of `/`. Secret values are never part of the generated objects.
    */
   readonly secret?: string
-  /** Other Secrets for the files of a folder of the document, such as `{ tls: 'gateway-tls' }`; their keys are the names of the files. */
+  /** Secrets for the files of a folder, for example `{ tls: 'gateway-tls' }`. The keys are the file names. */
   readonly fileSecrets?: Readonly<Record<string, string>>
   /**
-   * SHA-256 of the document for whose sake pods were replaced last; default: this document, so that a change of it replaces
-   * them. With the value that the Deployment has, the same objects change no pod.
+   * SHA-256 of the document of the last pod replacement. The default is this document, so that a changed document
+   * replaces the pods. With the current value of the Deployment, a changed document keeps the pods.
    */
   readonly replacedFor?: string
   readonly network?: NetworkSettings | null
-  /** Null: no PodDisruptionBudget. */
+  /** Null for no PodDisruptionBudget. */
   readonly disruptionBudget?: DisruptionBudget | null
   readonly service?: ServiceSettings
-  /** Absent: no ServiceMonitor and no PrometheusRule, which need the Prometheus operator in the cluster. */
+  /** Settings of ServiceMonitor and PrometheusRule, which need the Prometheus operator; absent for neither. */
   readonly monitoring?: MonitoringSettings
-  /** Where the working directory lies, with the traffic log and its spool; default: an emptyDir with room for both. */
+  /** Volume of the working directory, for traffic log and spool; default: an emptyDir of sufficient size. */
   readonly dataVolume?: Verbatim
   readonly extraEnv?: readonly (Verbatim & { readonly name: string })[]
   readonly extraVolumes?: readonly Verbatim[]
@@ -77,44 +77,44 @@ export type DisruptionBudget =
   | { readonly maxUnavailable: number | string }
   | { readonly minAvailable: number | string }
 
-/** When pods are added and removed. */
+/** Autoscaling settings. */
 export interface Autoscaling {
   readonly maxReplicas: number
   /** Percentage of the requested CPU; default 70. */
   readonly cpuPercent?: number
-  /** Requests in flight of a pod (`gw_requests_in_flight`, which an adapter has to bring into the metrics API); absent: not looked at. */
+  /** Target for `gw_requests_in_flight` per pod, which needs a metrics adapter; absent to ignore this metric. */
   readonly requestsInFlight?: number
   /** Scaling speed, in the syntax of a HorizontalPodAutoscaler. */
   readonly behavior?: Verbatim
 }
 
-/** Who may connect to the pods, and where they may connect to beside what the document says. */
+/** Settings of the NetworkPolicy, in addition to the rules derived from the document. */
 export interface NetworkSettings {
-  /** Peers that reach the listeners; absent or empty: everybody. */
+  /** Peers that may connect to the listeners; absent or empty for all. */
   readonly clients?: readonly Verbatim[]
-  /** The namespace whose pods reach metrics and admin API, beside that of the gateway; default `monitoring`. */
+  /** Namespace that may connect to metrics and admin API, besides the gateway's own; default `monitoring`. */
   readonly monitoringNamespace?: string
-  /** Peers that answer DNS; default: the DNS of the cluster. */
+  /** DNS servers; default: the cluster DNS. */
   readonly dns?: readonly Verbatim[]
-  /** Peers that are the API server, for `k8s://` targets; absent or empty: its ports everywhere. */
+  /** API servers for `k8s://` targets; absent or empty for any address on the usual ports. */
   readonly apiServer?: readonly Verbatim[]
-  /** Further rules, for what the document does not tell. */
+  /** Additional egress rules, for destinations that are not in the document. */
   readonly egress?: readonly Verbatim[]
 }
 
-/** How the Service is offered. */
+/** Settings of the Service. */
 export interface ServiceSettings {
   readonly type?: 'ClusterIP' | 'NodePort' | 'LoadBalancer'
   readonly annotations?: Readonly<Record<string, string>>
-  /** `Local` keeps the addresses of clients, and sends nothing to nodes without a pod. */
+  /** `Local` preserves client addresses and avoids nodes without a pod. */
   readonly externalTrafficPolicy?: 'Cluster' | 'Local'
-  /** Further fields of its `spec`, see SERVICE_OPTIONS. */
+  /** Additional fields of `spec`, see `SERVICE_OPTIONS`. */
   readonly options?: Verbatim
 }
 
-/** How Prometheus finds the pods. */
+/** Settings of the Prometheus operator objects. */
 export interface MonitoringSettings {
-  /** Labels by which the operator's Prometheus chooses monitors and rules. */
+  /** Labels that the operator's Prometheus uses to select monitors and rules. */
   readonly labels?: Readonly<Record<string, string>>
   readonly interval?: string
 }

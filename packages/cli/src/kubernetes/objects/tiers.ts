@@ -1,12 +1,12 @@
 import type { Tier } from '@sluice/gateway'
 
-/** What a container may use, as Kubernetes writes it. */
+/** Resource requests and limits of a container, in Kubernetes syntax. */
 export interface Resources {
   readonly requests?: Readonly<Record<string, string>>
   readonly limits?: Readonly<Record<string, string>>
 }
 
-/** CPUs and memory (MiB) of a pod of each tier. The gateway finds both in its cgroup: workers and their heaps follow. */
+/** CPUs and memory (MiB) of a pod by tier. The gateway reads both from its cgroup to set workers and heap sizes. */
 export const TIERS: Readonly<Record<Tier, { readonly cpus: number; readonly memoryMib: number }>> = {
   W1: { cpus: 1, memoryMib: 2048 },
   W2: { cpus: 2, memoryMib: 2048 },
@@ -14,7 +14,7 @@ export const TIERS: Readonly<Record<Tier, { readonly cpus: number; readonly memo
   W8: { cpus: 8, memoryMib: 8192 },
 }
 
-/** As much as it may use is reserved for it, so that a pod is never the first to be evicted or throttled. */
+/** Returns the resources of a tier. Requests equal limits, so that pods get the QoS class Guaranteed. */
 export function tierResources(tier: Tier, ephemeralStorage?: string): Resources {
   const { cpus, memoryMib } = TIERS[tier]
   const storage = ephemeralStorage === undefined ? {} : { 'ephemeral-storage': ephemeralStorage }

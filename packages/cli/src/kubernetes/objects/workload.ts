@@ -7,35 +7,36 @@ import { ObjectsError } from './raw-document.js'
 import type { ObjectSettings, Verbatim } from './settings.js'
 import { tierResources } from './tiers.js'
 
-/** Where the document lies in a pod; relative paths in it begin here. */
+/** Folder of the document in a pod. Relative paths in the document refer to it. */
 export const DOCUMENT_FOLDER = '/etc/sluice'
-/** The key of the document in its ConfigMap, and its name in the folder. */
+/** Key of the document in its ConfigMap, and its file name. */
 export const DOCUMENT_KEY = 'gateway.yaml'
-/** The working directory: traffic log, spool, and what a gateway keeps for its next start. */
+/** Working directory for the traffic log, the spool and the saved state of the gateway. */
 export const DATA_FOLDER = '/var/lib/sluice'
-/** The annotation of pods that says for which document they were replaced last. */
+/** Pod annotation with the SHA-256 of the document of the last pod replacement. */
 const REPLACED_FOR = 'checksum/document'
 
-/** No user of the node has it. The image may have another one: nothing in it is written. */
+/** User id that is unused on nodes. The image may use another one, because its files are read-only. */
 const USER = 10_001
-/** Until all nodes and load balancers know that a pod ends, new requests come to it. */
+/** Time until all nodes and load balancers stop sending new requests to a terminating pod. */
 export const PROPAGATION_MS = 5000
-/** Between the end of a gateway and the kubelet's SIGKILL. */
+/** Time between the planned exit of a gateway and the kubelet's SIGKILL. */
 export const MARGIN_MS = 2000
-/** Beside records: the last good document, the history of deploys. */
+/** Disk space for the last good document and the deployment history, in bytes. */
 export const DATA_BYTES = 256 * 1024 ** 2
 
-/** A new pod before an old one. */
+/** Update strategy: starts a new pod before an old one stops. */
 export const STRATEGY: Verbatim = {
   type: 'RollingUpdate',
   rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
 }
+/** Default times and thresholds of the probes. */
 export const PROBE_TIMES = {
   startupProbe: { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 60 },
   readinessProbe: { periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 2 },
   livenessProbe: { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
 }
-/** Pods spread over these where they can. */
+/** Topology keys over which pods are spread. */
 export const SPREAD_OVER = ['kubernetes.io/hostname', 'topology.kubernetes.io/zone']
 export const SPREAD: Verbatim = {
   maxSkew: 1,
@@ -43,7 +44,7 @@ export const SPREAD: Verbatim = {
   matchLabelKeys: ['pod-template-hash'],
 }
 
-/** The pods of one tier. */
+/** Returns the Deployment. */
 export function deployment(facts: DocumentFacts, settings: ObjectSettings): KubernetesObject {
   const { replicas, autoscaling, podLabels = {}, podAnnotations = {} } = settings
   return {
@@ -51,7 +52,7 @@ export function deployment(facts: DocumentFacts, settings: ObjectSettings): Kube
     kind: 'Deployment',
     metadata: metadataOf(settings),
     spec: present({
-      // With an autoscaler it is that one's to say.
+      // An autoscaler sets the number itself.
       replicas: autoscaling === undefined ? replicas : undefined,
       revisionHistoryLimit: 5,
       selector: { matchLabels: selectorLabels(settings) },
@@ -72,7 +73,7 @@ function podSpec(facts: DocumentFacts, settings: ObjectSettings): object {
   const { initContainers, sidecars = [], dnsPolicy, dnsConfig } = settings
   return present({
     serviceAccountName: settings.name,
-    // Nothing in a pod asks the API server, but for service discovery.
+    // Only service discovery uses the API server.
     automountServiceAccountToken: facts.serviceNamespaces.length > 0,
     imagePullSecrets: imagePullSecrets.map((name) => ({ name })),
     securityContext: present({
@@ -133,7 +134,7 @@ function container(facts: DocumentFacts, settings: ObjectSettings): object {
   })
 }
 
-/** Liveness asks whether the event loop turns, readiness whether a configuration serves and no drain has begun. */
+/** Returns the probes. Liveness checks the event loop; readiness needs an active configuration and no drain. */
 function probes(facts: DocumentFacts, settings: ObjectSettings): object {
   const { name, scheme, alivePath, readyPath } = probedPort(facts)
   const alive = { httpGet: { path: alivePath, port: name, scheme } }
@@ -154,14 +155,14 @@ function spreadOver(topologyKey: string, settings: ObjectSettings): object {
   return { ...SPREAD, topologyKey, labelSelector }
 }
 
-/** Variables whose value the Secret does not have are left out, so that the gateway itself says which one is missing. */
+/** Returns the environment. Secret keys are optional, so that the gateway starts and reports a missing variable. */
 function environment({ variables }: DocumentFacts, { secret, extraEnv = [] }: ObjectSettings): object[] {
   const given = new Set(extraEnv.map(({ name }) => name))
   const wanted = variables.filter(({ name }) => !given.has(name))
   const missing = wanted.find(({ isRequired }) => isRequired)
   if (secret === undefined && missing !== undefined)
     throw new ObjectsError(
-      `the document refers to \${env:${missing.name}}; name the Secret that holds its value`,
+      `the document refers to \${env:${missing.name}}; specify the Secret that contains its value`,
     )
   const referred = wanted.map(({ name }) => ({
     name,
@@ -183,27 +184,27 @@ function volumes(facts: DocumentFacts, settings: ObjectSettings): object[] {
 }
 
 /**
- * How long a pod that is to end goes on as if nothing were: what the document's own delay, during which readiness is 503
- * already, leaves of the time in which requests still come.
+ * Returns the preStop sleep in seconds. It covers the part of the propagation time that exceeds the `drain.delay` of the
+ * document, during which readiness is already 503.
  */
 export function preStopSeconds({ drainDelayMs }: DocumentFacts): number {
   return Math.ceil(Math.max(0, PROPAGATION_MS - drainDelayMs) / 1000)
 }
 
-/** preStop, the delay, the requests in flight, and what the gateway grants itself to write out the traffic log. */
+/** Returns the grace period in seconds: preStop sleep, drain delay, drain timeout and time to flush the traffic log. */
 export function gracePeriodSeconds(facts: DocumentFacts): number {
   const { drainDelayMs, drainTimeoutMs } = facts
   const gatewayMs = drainDelayMs + drainTimeoutMs + DRAIN_GRACE_MS + MARGIN_MS
   return preStopSeconds(facts) + Math.ceil(gatewayMs / 1000)
 }
 
-/** A port below 1024 takes no privilege but this sysctl, which Kubernetes counts among the safe ones. */
+/** Returns the sysctl for ports below 1024. Kubernetes classifies it as safe, and no other privilege is needed. */
 function lowPorts({ listeners }: DocumentFacts): object[] {
   const lowest = Math.min(...listeners.map(({ port }) => port))
   return lowest < 1024 ? [{ name: 'net.ipv4.ip_unprivileged_port_start', value: String(lowest) }] : []
 }
 
-/** For which document the pods of a Deployment were replaced last; undefined: it does not say. */
+/** Returns the SHA-256 of the document of the last pod replacement, or undefined. */
 export function replacedForOf(live: KubernetesObject): string | undefined {
   const { template } = (live['spec'] ?? {}) as {
     readonly template?: { readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } }
