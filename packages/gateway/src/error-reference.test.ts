@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { ERRORS } from '@sluice/core'
 import { ADMIN_ERRORS } from './admin/problem.js'
+import { ERROR_REMEDIES } from './testing/error-remedies.js'
 
 const PAGE = new URL('../../../docs/reference/errors.md', import.meta.url)
 
@@ -12,11 +13,14 @@ interface Row {
   readonly when: string
 }
 
-function table(errors: Readonly<Record<string, Row>>): string {
-  const rows = Object.entries(errors).map(
-    ([code, { status, title, when }]) => `| \`${code}\` | ${status} | ${title} | ${when} |`,
-  )
-  return ['| code | status | title | when |', '| --- | --- | --- | --- |', ...rows].join('\n')
+function table(errors: Readonly<Record<string, Row>>, remedies: Readonly<Record<string, string>>): string {
+  const rows = Object.entries(errors).map(([code, { status, title, when }]) => {
+    const remedy = remedies[code]
+    const cells = [`\`${code}\``, status, title, when, ...(remedy === undefined ? [] : [remedy])]
+    return `| ${cells.join(' | ')} |`
+  })
+  const head = ['code', 'status', 'title', 'cause', ...(Object.keys(remedies).length > 0 ? ['remedy'] : [])]
+  return [`| ${head.join(' | ')} |`, `|${' --- |'.repeat(head.length)}`, ...rows].join('\n')
 }
 
 function page(): string {
@@ -26,13 +30,24 @@ Error codes are stable: they are never renamed and never change their meaning. A
 \`x-gw-error\` header and as \`code\` in its body, an \`application/problem+json\` document (RFC 9457). The \`detail\`
 tells what to do. SOAP requests get a SOAP fault with the same contents. This page is generated, see CONTRIBUTING.md.
 
+\`\`\`
+HTTP/1.1 401 Unauthorized
+x-gw-error: GW_AUTH_MISSING
+www-authenticate: ApiKey in="header", name="x-api-key"
+content-type: application/problem+json
+
+{"type":"about:blank","title":"Credentials missing","status":401,"detail":"…","code":"GW_AUTH_MISSING","requestId":"…"}
+\`\`\`
+
+\`gw logs search --code GW_AUTH_MISSING\` finds the requests with a code, and \`gw logs search --id ID\` one request.
+
 ## Requests
 
-${table(ERRORS)}
+${table(ERRORS, ERROR_REMEDIES)}
 
 ## Admin API
 
-${table(ADMIN_ERRORS)}
+${table(ADMIN_ERRORS, {})}
 `
 }
 
@@ -45,5 +60,6 @@ test('the page of error codes is generated from the tables', () => {
 test('each error says in one sentence when it is sent, and no code is used twice', () => {
   for (const [code, { when }] of [...Object.entries(ERRORS), ...Object.entries(ADMIN_ERRORS)])
     assert.match(when, /^[A-Z`][^|\n]*\.$/, code)
+  for (const [code, remedy] of Object.entries(ERROR_REMEDIES)) assert.match(remedy, /^[A-Z`][^|\n]*\.$/, code)
   for (const code of Object.keys(ADMIN_ERRORS)) assert.ok(!Object.hasOwn(ERRORS, code), code)
 })
