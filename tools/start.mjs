@@ -36,7 +36,7 @@ if (start === 'ready') {
 }
 process.exit(await stop(start))
 
-/** Checks the port from the environment. The ports of the document are checked with it. */
+/** Checks the port from the environment. `gw render` checks the ports of the document. */
 function requirePort() {
   const { PORT } = process.env
   if (PORT === undefined || (/^\d{1,5}$/.test(PORT) && Number(PORT) >= 1 && Number(PORT) <= 65_535)) return

@@ -3,7 +3,7 @@ import { NO_ERRORS } from '../model/summary.js'
 import type { SentRequest } from './paced-client.js'
 import { emptyHistogram, record, spectrumOf } from './spectrum.js'
 
-/** Counts the requests of the measured time. */
+/** Request counts and latencies of the measured time. */
 export class Measurement {
   readonly #latencies = emptyHistogram()
   readonly #errors = { ...NO_ERRORS }

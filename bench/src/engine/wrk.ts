@@ -14,9 +14,9 @@ const PERCENTILES = [50, 75, 90, 95, 98, 99, 99.9, 99.99]
 const REPORT = 'wrk-report.json'
 
 /**
- * wrk: the fastest closed loop. It has no warm-up, so a discarded run precedes the measured one. It counts redirects
- * as success, so one request afterwards checks the status. It mixes latencies of all statuses, so one wrong status
- * invalidates them.
+ * wrk, the fastest closed-loop load generator. It has no warm-up, so a discarded run precedes the measured one. It
+ * counts redirects as success, so one request afterwards checks the status. It mixes latencies of all statuses, so one
+ * wrong status invalidates them.
  */
 export const wrk: Engine = {
   name: 'wrk',
@@ -42,8 +42,8 @@ export const wrk: Engine = {
 }
 
 /**
- * True if nobody listens: wrk sends one request before it starts.
- * @throws Error if it failed for another reason.
+ * Returns the result if wrk could not connect: it sends one request before it starts.
+ * @throws Error if wrk failed for another reason
  */
 function refused(options: LoadOptions, { status, stderr }: ProgramEnd): LoadResult {
   if (!/unable to connect/.test(stderr)) throw new Error(`wrk failed with status ${status}: ${stderr}`)
@@ -56,7 +56,7 @@ const WrkReport = Type.Object({
   durationMicros: Type.Number(),
   /** Responses with any status. */
   requests: Type.Number(),
-  /** CPU time of all threads until the script runs. */
+  /** CPU time of all threads up to the moment the script runs. */
   cpuMicros: Type.Number(),
   errors: Type.Object({
     connect: Type.Number(),
@@ -103,7 +103,7 @@ async function isRedirected({ origin, call }: LoadOptions): Promise<boolean> {
   return answer !== null && answer.status >= 300 && answer.status < 400
 }
 
-/** Script with the request, which would be visible to all users as arguments, and the report. */
+/** Returns a script with the request and the report. Arguments of wrk would be visible to all users. */
 function scriptOf(options: LoadOptions): string {
   const { method, path, headers, body } = options.call
   const lines = [`wrk.method = ${luaText(method)}`, `wrk.path = ${luaText(path)}`]

@@ -72,7 +72,7 @@ function cpuScore(): number {
   return Math.round(spin(1000) * 100) / 100
 }
 
-/** Rounds per millisecond. */
+/** Returns the number of rounds per millisecond. */
 function spin(forMs: number): number {
   const startMono = performance.now()
   let rounds = 0

@@ -28,7 +28,7 @@ export type ErrorCounts = Static<typeof ErrorCounts>
 /** Counts without errors. */
 export const NO_ERRORS: Readonly<ErrorCounts> = { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 }
 
-/** A figure over the repetitions of a point. `values` are in order of the repetitions. */
+/** Spread of a figure over the repetitions of a point. `values` are in the order of the repetitions. */
 export const Spread = Type.Object({
   mean: Type.Number(),
   stdev: Type.Number(),

@@ -8,7 +8,7 @@ export interface PolicyRelation {
   readonly base: string
 }
 
-/** Words for policies in scenario ids of suites other than `policies`. */
+/** Policy names that occur in scenario ids of suites other than `policies`. */
 const POLICY_WORDS = ['set-header', 'basic-auth']
 
 /** Returns the policy that a scenario measures, or null for none or several. */
@@ -36,7 +36,7 @@ export function isPlainProxy(point: Point): boolean {
   return policyRelation(point) === null && COMPOUND[point.suite]?.test(point.scenario) !== true
 }
 
-/** Returns the id of the same scenario without traffic log. */
+/** Returns the id of the same scenario without the traffic log. */
 export function withoutLog({ scenario }: Point): string {
   return scenario.replace('-elasticsearch', '')
 }

@@ -10,7 +10,7 @@ export interface SupervisorStatus {
   /** Start time, ISO 8601. */
   readonly startedAt: string
   readonly uptimeMs: number
-  /** Digest of the active plan, or null before the first. */
+  /** Digest of the active plan, or null before the first plan is active. */
   readonly digest: string | null
   readonly origin: Origin | null
   readonly ready: boolean
@@ -64,7 +64,8 @@ export interface WorkerStatus {
   readonly rssBytes: number
   readonly loopLagMs: number
   /**
-   * Reason why it does not use the `state` server, such as `does not answer`. Null if it does, or has none.
+   * Reason why the worker does not use the `state` server, such as `does not answer`. Null if it uses the server,
+   * or if the document has none.
    */
   readonly stateProblem: string | null
   readonly uptimeMs: number

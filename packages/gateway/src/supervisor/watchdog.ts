@@ -5,8 +5,8 @@ const CHECK_MS = 500
 /** Silence in milliseconds after which a process is asked for a heartbeat. */
 const ASK_AFTER_MS = 1000
 /**
- * Silence in milliseconds after which a process is given up. After the first second, time spent waiting for a
- * CPU does not count.
+ * Silence in milliseconds after which a process is killed. After the first second, time spent waiting for a CPU
+ * does not count.
  */
 export const SILENCE_MS = 4000
 

@@ -18,7 +18,7 @@ export class DrainedFile {
     this.#path = documentFile(dataDir, 'drained', document)
   }
 
-  /** Returns the drained targets; empty if the file is missing or not ours. */
+  /** Returns the drained targets, or an empty list if the file is missing or invalid. */
   read(): readonly DrainedTarget[] {
     try {
       const targets: unknown = JSON.parse(readFileSync(this.#path, 'utf8'))

@@ -23,7 +23,7 @@ export interface SetupStep {
   readonly request: SetupRequest | null
 }
 
-/** The wanted state of the cluster. */
+/** The desired state of the cluster. */
 export interface WantedSetup {
   readonly dataStream: string
   readonly retention: string | null
@@ -52,7 +52,7 @@ interface DataStreamAnswer {
  */
 const OF_INDICES = /^template\.(settings|mappings)\./
 
-/** Compares the cluster with the wanted state and returns the necessary steps. */
+/** Compares the cluster with the desired state and returns the necessary steps. */
 export async function setupSteps(client: Client, wanted: WantedSetup): Promise<SetupStep[]> {
   const { dataStream } = wanted
   const foreign = await foreignTemplate(client, { ...wanted, name: `${dataStream}-template` })

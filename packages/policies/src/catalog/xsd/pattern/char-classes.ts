@@ -60,8 +60,8 @@ export function libxmlClass(name: string): CharSet | null {
 }
 
 /**
- * Characters missing in the tables of libxml2: newer currencies, and ideographs, which Unicode data list only
- * by first and last.
+ * Characters missing in the tables of libxml2: newer currency signs, and ideographs. The Unicode data list only
+ * the first and last ideograph of each range.
  */
 const BEYOND: Readonly<Record<string, readonly (readonly [from: number, to: number])[]>> = {
   Lo: [

@@ -18,7 +18,7 @@ export function needsSeparator(alternative: string): boolean {
   return /\)[*+]$/.test(alternative)
 }
 
-/** An expression has a class with too many ranges. */
+/** Error for an expression that has a class with too many ranges. */
 export class UnwritablePattern extends Error {}
 
 /**
@@ -99,7 +99,7 @@ export class PatternWriter {
     return others === null ? null : `[${rangesText(XML_CHARS)}-${others}]`
   }
 
-  /** Writes a class as the named classes that it contains, and the rest. */
+  /** Writes a class as the named classes that it contains, plus the remaining ranges. */
   #sumText(characters: CharSet): string | null {
     const inside = this.#named.filter(({ set }) => set.isSubsetOf(characters))
     const named = inside.filter(({ set }) => !inside.some((other) => set.isProperSubsetOf(other.set)))
