@@ -51,6 +51,8 @@ test('a value that could end its line is refused, and only single-byte character
   for (const value of ['a\r\nb', 'a\nb', '\u0000', '\u010a', '\u010d'])
     assert.equal(checkField('x', value), REFUSED)
   for (const name of ['', 'a b', 'a:', 'a\r\nb']) assert.equal(checkField(name, 'a'), REFUSED)
+  for (const name of ['content-length', 'Content-Length', 'transfer-encoding', 'connection'])
+    assert.equal(checkField(name, '0'), REFUSED)
 })
 
 test('a field that is refused once is refused again, whatever its value', () => {

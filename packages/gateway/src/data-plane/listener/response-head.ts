@@ -23,12 +23,21 @@ export const NEEDS_LATIN1 = 1
 /** Result of `checkField`: the field must not be sent. */
 export const REFUSED = 2
 
+/** Fields that only the listeners set. Another Content-Length would let clients read a body as the next response. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+])
+
 /**
  * Validates a response field. ASCII is sent unchanged, values with bytes from 0x80 on must be written as Latin-1, and
- * anything that could end the line is refused (response splitting).
+ * anything that could end the line (response splitting) or frame the body is refused.
  */
 export function checkField(name: string, value: string): typeof PLAIN | typeof NEEDS_LATIN1 | typeof REFUSED {
-  if (!isToken(name)) return REFUSED
+  if (!isToken(name) || OWN_FIELDS.has(name.toLowerCase())) return REFUSED
   let verdict: typeof PLAIN | typeof NEEDS_LATIN1 = PLAIN
   for (let i = 0; i < value.length; i++) {
     const code = value.charCodeAt(i)

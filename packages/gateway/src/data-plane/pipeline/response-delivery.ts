@@ -24,6 +24,7 @@ const EVENT_STREAM = 'text/event-stream'
 /** State of the response to the client. */
 type Progress = 'announced' | 'bodiless' | 'collecting' | 'held' | 'streaming' | 'whole' | 'abandoned'
 
+const NO_BODY = new Uint8Array(0)
 /** A resolved promise. Its reactions run right after the current read, without the overhead of queueMicrotask(). */
 const READ_OVER = Promise.resolve()
 
@@ -295,7 +296,14 @@ export class ResponseDelivery implements FilterOwner {
     }
     const { x } = this.#flow
     this.#attachFilters()
-    const body = x.responseBody!
+    const body = x.responseBody ?? NO_BODY
+    // A hook may have changed the status: after a 204, the client would read the body as the next response.
+    if (isBodiless(x.status)) {
+      this.#progress = 'whole'
+      this.#sink.sendHead(x.status, x.responseHeaders, -1)
+      this.#deliver()
+      return
+    }
     x.responseBytes = body.length
     if (x.record.capture !== null) x.record.capture.onResponseChunk(body)
     this.#progress = 'whole'

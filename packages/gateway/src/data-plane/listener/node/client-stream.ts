@@ -8,18 +8,8 @@ import type { DecodedHead } from './head-decoder.js'
 import { unsentBytes } from './server-socket.js'
 import { writeTogether } from './socket-output.js'
 
-/** Fields that only this server sets. */
-const OWN_FIELDS: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'date',
-  'keep-alive',
-  'transfer-encoding',
-])
 /** Cache of response fields, formatted as lines. */
-export const FIELDS = new HeaderCache((name, value) =>
-  OWN_FIELDS.has(name) ? '' : formLatin1Line(name, value),
-)
+export const FIELDS = new HeaderCache(formLatin1Line)
 const LAST_CHUNK = '0\r\n\r\n'
 
 /** The parts of a request that its response depends on. */
