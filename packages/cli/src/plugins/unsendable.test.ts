@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { installPackage, policyCode } from '@sluice/config/testing'
@@ -24,6 +24,11 @@ const FAILING: Readonly<Record<string, string>> = {
   'no-fields': 'onResponse: (x) => (x.responseHeaders = null, null)',
   'text-body': 'onResponse: (x) => (x.responseBody = "text", null)',
   'request-line-break': 'onRequest: (x) => (x.headers.push("x-a", "b\\r\\nx-c: d"), null)',
+  'request-wide-line-break': 'onRequest: (x) => (x.headers.push("x-a", "b\\u010d\\u010ax-c: d"), null)',
+  'request-length': 'onRequest: (x) => (x.headers.push("content-length", "0"), null)',
+  'request-coding': 'onRequest: (x) => (x.headers.push("Transfer-Encoding", "chunked"), null)',
+  'odd-fields': 'onRequest: (x) => (x.headers.push("x-a"), null)',
+  'wide-line-break': 'onResponse: (x) => (x.responseHeaders.push("x-a", "b\\u010d\\u010ax-c: d"), null)',
   'method-space': 'onRequest: (x) => (x.method = "GET /admin", null)',
   'method-connect': 'onRequest: (x) => (x.method = "CONNECT", null)',
   'method-null': 'onRequest: (x) => (x.method = null, null)',
@@ -50,13 +55,23 @@ const PASSING: Readonly<Record<string, string>> = {
     return { get status() { return reads++ === 0 ? 200 : 99 }, headers: [], body: Buffer.from('fine'), problem: null }
   }`,
   thenable: 'onRequest: () => ({ then(keep) { keep(null) } })',
+  'response-length': 'onResponse: (x) => (x.responseHeaders.push("content-length", "0"), null)',
+  'response-coding': 'onResponse: (x) => (x.responseHeaders.push("Transfer-Encoding", "chunked"), null)',
+  'reply-length':
+    'onRequest: () => sluice.answer(200, ["content-length", "0", "connection", "close"], Buffer.from("fine"))',
   'request-line': 'onRequest: (x) => (x.method = "PURGE", x.forwardPath = "/a/%20?b", x.query = "c=d", null)',
 }
 
-/** Steps that fail after they have set parts of the request line that cannot be sent. */
+/** Steps that fail after they have set something that cannot be sent. */
 const CONTINUED: Readonly<Record<string, string>> = {
   'invalid-line': 'onRequest: (x) => (x.method = "", x.forwardPath = "", x.query = " ", x.status = 99, null)',
   'invalid-then-throws': 'onRequest: (x) => { x.query = " "; throw new Error("no") }',
+  'invalid-field': 'onRequest: (x) => (x.headers.push("x-a", "b\\r\\nx-c: d"), null)',
+  'invalid-attempt-field': 'onAttempt: async (x) => { await null; x.headers.push("x-a"); return null }',
+  'invalid-lists': 'onRequest: (x) => (x.headers = null, x.responseHeaders = "x-c", null)',
+  'invalid-bodies': 'onRequest: (x) => (x.body = "text", x.responseBody = 5, null)',
+  'invalid-response': 'onResponse: (x) => (x.responseHeaders.push("x-c", "a\\nb"), x.responseBody = 5, null)',
+  'invalid-response-body': 'onResponseBody: (x) => { x.responseBody = {}; throw new Error("no") }',
   'invalid-then-rejects': 'onAttempt: async (x) => { await null; x.method = ""; throw new Error("no") }',
 }
 
@@ -66,6 +81,7 @@ const CODE = policyCode(
     ${Object.entries({ ...FAILING, ...PASSING, ...CONTINUED })
       .map(([name, step]) => `'${name}': { ${step} }`)
       .join(',\n')},
+    'no-content': { onResponseBody: (x) => (x.status = 204, x.responseBody = Buffer.from("HTTP/1.1 200 OK"), null) },
     'changed-later': { onRequest: () => { shared.status = calls++ === 0 ? 200 : 99; return shared } },
   }
   let calls = 0
@@ -74,7 +90,7 @@ const CODE = policyCode(
 )
 
 function documentOf(engine: string, origin: string): string {
-  const says = [...Object.keys(FAILING), ...Object.keys(PASSING), 'changed-later']
+  const says = [...Object.keys(FAILING), ...Object.keys(PASSING), 'changed-later', 'no-content']
   const routes = says.flatMap((say) => {
     const policy = `policies: [{ use: deeds, with: { say: ${say} } }]`
     return [
@@ -124,6 +140,16 @@ async function running(t: TestContext, engine: string): Promise<Running> {
   return { url, log: () => stdout() + stderr(), received }
 }
 
+/** Returns all bytes of the response, until the connection closes. */
+async function bytesOf(url: string, path: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`)
+  let text = ''
+  for await (const chunk of socket) text += String(chunk)
+  return text
+}
+
 for (const engine of ['uws', 'node']) {
   test(`${engine}: what a plugin leaves and cannot be sent is 500 for its request`, async (t) => {
     const { url, log, received } = await running(t, engine)
@@ -142,6 +168,8 @@ for (const engine of ['uws', 'node']) {
         assert.deepEqual(await seen(path), [path, 200, null, 'fine'])
       }
     }
+    for (const kind of ['own', 'passed'])
+      assert.match(await bytesOf(url, `/${kind}/no-content`), /^HTTP\/1\.1 204 [\s\S]*\r\n\r\n$/)
     // One object for all requests, which the plugin changes after the first.
     assert.equal((await seen('/own/changed-later'))[1], 200)
     assert.equal((await seen('/own/changed-later'))[1], 500)

@@ -1,4 +1,5 @@
-import { isToken } from '../http/http-syntax.js'
+import type { HeaderList } from '../http/header-list.js'
+import { isHopByHop, isToken } from '../http/http-syntax.js'
 import { ERRORS } from './errors.js'
 import type { Exchange } from './exchange.js'
 import type { Outcome, Reply } from './reply.js'
@@ -48,11 +49,24 @@ function isStatus(status: unknown): boolean {
 }
 
 /** Values of an exchange that a hook can change and `resetInvalid` can restore. */
-export type ResettableValues = Pick<Exchange, 'status' | 'method' | 'forwardPath' | 'query'>
+export type ResettableValues = Pick<
+  Exchange,
+  'status' | 'method' | 'forwardPath' | 'query' | 'headers' | 'responseHeaders' | 'body' | 'responseBody'
+>
 
-/** Returns a copy of the values, to be compared after a hook. */
-export function resettableValues({ status, method, forwardPath, query }: Exchange): ResettableValues {
-  return { status, method, forwardPath, query }
+/** Returns a copy of the values, to be compared after a hook. The bytes of the bodies are not copied. */
+export function resettableValues(x: Exchange): ResettableValues {
+  const { status, method, forwardPath, query, headers, responseHeaders, body, responseBody } = x
+  return {
+    status,
+    method,
+    forwardPath,
+    query,
+    headers: headers.slice(),
+    responseHeaders: responseHeaders.slice(),
+    body,
+    responseBody,
+  }
 }
 
 /**
@@ -79,6 +93,30 @@ export function resetInvalid(x: Exchange, before: ResettableValues): string | nu
     x.query = before.query
     issue = 'it set an invalid query: use visible ASCII without "#"; escape the rest as %XX'
   }
+  return resetInvalidMessage(x, before) ?? issue
+}
+
+/** Restores header lists and bodies. */
+function resetInvalidMessage(x: Exchange, before: ResettableValues): string | null {
+  let issue: string | null = null
+  const requestIssue = findFieldIssue(x.headers, before.headers, isOwnRequestField)
+  if (requestIssue !== null) {
+    x.headers = before.headers
+    issue = `headers ${requestIssue}`
+  }
+  const responseIssue = findFieldIssue(x.responseHeaders, before.responseHeaders)
+  if (responseIssue !== null) {
+    x.responseHeaders = before.responseHeaders
+    issue = `responseHeaders ${responseIssue}`
+  }
+  if (!isBody(x.body)) {
+    x.body = before.body
+    issue = 'body is not bytes: use a Uint8Array or null'
+  }
+  if (!isBody(x.responseBody)) {
+    x.responseBody = before.responseBody
+    issue = 'responseBody is not bytes: use a Uint8Array or null'
+  }
   return issue
 }
 
@@ -90,10 +128,6 @@ export function resetInvalid(x: Exchange, before: ResettableValues): string | nu
 export function checkExchange(x: Exchange, before: ResettableValues): void {
   const issue = resetInvalid(x, before)
   if (issue !== null) throw new TypeError(issue)
-  checkFields(x.headers, 'headers')
-  checkFields(x.responseHeaders, 'responseHeaders')
-  if (!isBody(x.body)) throw new TypeError('body is not bytes: use a Uint8Array or null')
-  if (!isBody(x.responseBody)) throw new TypeError('responseBody is not bytes: use a Uint8Array or null')
 }
 
 /** CONNECT would ask the target for a tunnel (RFC 9110, 9.3.6). */
@@ -113,11 +147,29 @@ function isBody(value: unknown): boolean {
   return value === null || value instanceof Uint8Array
 }
 
-function checkFields(list: readonly unknown[], key: string): void {
-  if (!areTexts(list)) throw new TypeError(`${key} is not a list of strings, alternating names and values`)
-  for (let i = 0; i < list.length; i += 2)
-    if (!isToken(list[i] as string) || CONTROL.test(list[i + 1] as string))
-      throw new TypeError(`${key} contains an invalid header field`)
+/**
+ * Returns what is wrong with a header list, or null. Fields that are the same as before the hook are not checked.
+ * @param isOwn returns true for names that the list must not contain.
+ */
+function findFieldIssue(list: unknown, before: HeaderList, isOwn?: (name: string) => boolean): string | null {
+  if (!Array.isArray(list) || !areTexts(list)) return 'is not a list of strings, alternating names and values'
+  for (let i = 0; i < list.length; i += 2) {
+    const name: string = list[i]
+    const value: string = list[i + 1]
+    if (name === before[i] && value === before[i + 1]) continue
+    if (!isToken(name) || !VALUE.test(value)) return 'contains an invalid header field'
+    if (isOwn?.(name) === true) return `contains ${name}, which only the gateway sets`
+  }
+  return null
+}
+
+/**
+ * Returns true for request fields that only the gateway sets. Lists have names in lower case: it would send a
+ * `Content-Length` beside its own.
+ */
+function isOwnRequestField(name: string): boolean {
+  const lower = name.toLowerCase()
+  return OWN_REQUEST_FIELDS.has(lower) || (lower !== name && isHopByHop(lower))
 }
 
 function areTexts(list: readonly unknown[]): boolean {
@@ -128,9 +180,18 @@ function areTexts(list: readonly unknown[]): boolean {
 const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 /** Characters of a request target (RFC 9112, 3.2): visible ASCII without "#". */
 const TARGET = /^[!"$-~]*$/
-/** Characters that a field value must not contain (RFC 9110 section 5.5). */
-const CONTROL = /[\0\r\n]/
+/** Characters of a field value (RFC 9110 section 5.5): one byte each, and no control characters except tab. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+/** Request fields that the gateway sets for each target. */
+const OWN_REQUEST_FIELDS: ReadonlySet<string> = new Set([
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+])
 
 function areFields(list: readonly string[]): boolean {
-  return areTexts(list) && list.every((text, i) => (i % 2 === 0 ? NAME.test(text) : !CONTROL.test(text)))
+  return areTexts(list) && list.every((text, i) => (i % 2 === 0 ? NAME.test(text) : VALUE.test(text)))
 }

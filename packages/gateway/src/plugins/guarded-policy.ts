@@ -140,12 +140,15 @@ function guardedRejection(step: Step, { label, marks }: Guard): NonNullable<Step
   const hook = step.onRejected.bind(step)
   const mark = marks.markOf(`${label}: onRejected`)
   return (x, answer) => {
+    const before = resettableValues(x)
     marks.begin(mark)
     try {
-      const before = resettableValues(x)
       const isRenewed: unknown = hook(x, { status: answer.status, fields: answer.fields.slice() })
       checkExchange(x, before)
       return isRenewed === true
+    } catch (error) {
+      resetInvalid(x, before)
+      throw error
     } finally {
       marks.end()
     }

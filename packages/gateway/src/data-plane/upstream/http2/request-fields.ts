@@ -11,6 +11,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   'content-length',
   'expect',
   'host',
+  'http2-settings',
   'keep-alive',
   'proxy-connection',
   'te',
