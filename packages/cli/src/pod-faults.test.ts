@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deployTo, digestsOf } from './testing/fleet.js'
-import { countRecords, isEachIn } from './testing/known-records.js'
+import { countRecords, hasAllRecords } from './testing/known-records.js'
 import { killPod, type Pod, ServiceLoad, startPod, stopPod } from './testing/pods.js'
 import { origin, until } from './testing.js'
 
@@ -49,7 +49,7 @@ test('gateways in place of pods', async (t) => {
   await t.test(`${RELOADS} reloads of all three at once`, async () => {
     for (let i = 1; i <= RELOADS; i++) assert.equal(await deployTo(pods, documentFor(target, `all-${i}`)), 3)
     assert.equal(new Set(await digestsOf(pods)).size, 1)
-    assert.deepEqual(load.troubles, [])
+    assert.deepEqual(load.problems, [])
   })
 
   await t.test('a document that is broken, or that one of them cannot take, changes none', async () => {
@@ -58,7 +58,7 @@ test('gateways in place of pods', async (t) => {
     const policy = `upstream: up, policies: [{ use: header, with: { response: { set: { x-greeting: "\${env:GREETING}" } } } }]`
     assert.equal(await deployTo(pods, document.replace('upstream: up', policy)), 2)
     assert.deepEqual(await digestsOf(pods), before)
-    assert.deepEqual(load.troubles, [])
+    assert.deepEqual(load.problems, [])
   })
 
   await t.test('a rolling restart', async () => {
@@ -68,13 +68,13 @@ test('gateways in place of pods', async (t) => {
       pods = [...pods.filter((other) => other !== pod), next]
     }
     await load.served(pods, 20)
-    assert.deepEqual(load.troubles, [])
+    assert.deepEqual(load.problems, [])
   })
 
   const victim = pods[0]!
   const seen = load.answeredBy(victim)
   await t.test('one of them is killed', async () => {
-    await until(() => isEachIn(countRecords(victim.logDir), seen))
+    await until(() => hasAllRecords(countRecords(victim.logDir), seen))
     await killPod(victim)
     pods = pods.filter((pod) => pod !== victim)
     await until(() => !load.readyPods.includes(victim))
@@ -88,7 +88,7 @@ test('gateways in place of pods', async (t) => {
   })
 
   await t.test('from two to five, and back to two', async () => {
-    const { length } = load.troubles
+    const { length } = load.problems
     const more = await Promise.all([grow(), grow(), grow()])
     await load.served(more, 5)
     pods = [...pods, ...more]
@@ -96,7 +96,7 @@ test('gateways in place of pods', async (t) => {
     pods = pods.slice(3)
     assert.deepEqual(await Promise.all(gone.map(stopPod)), [0, 0, 0])
     await load.served(pods, 20)
-    assert.equal(load.troubles.length, length)
+    assert.equal(load.problems.length, length)
   })
 
   await t.test('each request has one record', async () => {
@@ -107,7 +107,7 @@ test('gateways in place of pods', async (t) => {
       // What the victim answered in its last moment went with it.
       const expected = pod === victim ? seen : load.answeredBy(pod)
       assert.ok(expected.length > 0)
-      assert.ok(isEachIn(records, expected))
+      assert.ok(hasAllRecords(records, expected))
       assert.equal(Math.max(...records.values()), 1)
     }
     t.diagnostic(`${load.answered.size} requests, ${load.failures.length} failed on the one that was killed`)

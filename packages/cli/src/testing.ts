@@ -212,14 +212,14 @@ export async function until(
 }
 
 /** Handle of a continuous load on persistent and new connections. */
-export interface ConfigBundle {
+export interface LoadHandle {
   readonly sent: () => number
   readonly failures: () => readonly string[]
   stop(): Promise<void>
 }
 
 /** Sends requests to a URL in `clients` loops. Every second loop opens a new connection for each request. */
-export function startLoad(url: string, clients: number): ConfigBundle {
+export function startLoad(url: string, clients: number): LoadHandle {
   const agent = new http.Agent({ keepAlive: true })
   const failures: string[] = []
   let sent = 0

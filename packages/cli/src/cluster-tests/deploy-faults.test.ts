@@ -4,16 +4,15 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { clusterImage, kubectl, noCluster } from '../testing/cluster.js'
-import { deploysIn, expectExit } from '../testing/deploys.js'
+import { deployHelpers, expectExit } from '../testing/deploys.js'
 import { fileWith, spawnGw, until } from '../testing.js'
 
-// What a deploy meets that is not of its making: an API server that goes away, pods of somebody else, names that collide, an
-// admin API that asks for a token.
+// Deployments with external faults: API server outages, foreign pods, name collisions, an admin API with a token.
 
 const NAMESPACE = 'hostile'
 const TOKEN = 'the-token-of-the-admin-api'
 const OUTAGE_MS = 4000
-const { inPlace, said, run, deploy, inNamespace, pods, answers } = deploysIn(NAMESPACE)
+const { inPlace, said, run, deploy, inNamespace, pods, answers } = deployHelpers(NAMESPACE)
 
 function document(body: string, port = 8080): string {
   return `version: 1
@@ -25,7 +24,7 @@ routes: [{ id: all, match: { path: /* }, respond: { body: "${body}" } }]
 `
 }
 
-/** A way to the API server that can be cut. */
+/** A TCP proxy to the API server that can be interrupted. */
 class Wire {
   readonly #target: URL
   readonly #server: net.Server
@@ -73,7 +72,7 @@ class Wire {
   }
 }
 
-/** The kubeconfig of these tests, with a wire in place of the way to the API server. */
+/** Returns a kubeconfig that connects to the API server through the proxy. */
 async function kubeconfigOver(t: TestContext): Promise<{ readonly wire: Wire; readonly file: string }> {
   const config = JSON.parse(kubectl(['config', 'view', '--raw', '--flatten', '-o', 'json']))
   const cluster = config.clusters[0].cluster
@@ -84,7 +83,7 @@ async function kubeconfigOver(t: TestContext): Promise<{ readonly wire: Wire; re
   return { wire, file: fileWith(t, JSON.stringify(config), 'kubeconfig') }
 }
 
-test('gw deploy kubernetes meets what is not of its making', { skip: noCluster }, async (t) => {
+test('gw deploy kubernetes with external faults', { skip: noCluster }, async (t) => {
   kubectl(['create', 'namespace', NAMESPACE])
   t.after(() => kubectl(['delete', 'namespace', NAMESPACE, '--wait=false']))
   const digest = createHash('sha256').update(TOKEN).digest('hex')
@@ -94,7 +93,7 @@ test('gw deploy kubernetes meets what is not of its making', { skip: noCluster }
   expectExit(await deploy(t, document('one'), ...token, ...settings), 0)
   assert.deepEqual(await answers(), ['one', 'one'])
 
-  await t.test('without the token of the admin API nothing is changed', async (t) => {
+  await t.test('without the token of the admin API, nothing changes', async (t) => {
     const wrong = ['--token-file', fileWith(t, 'another-token', 'token')]
     for (const more of [[], wrong]) {
       const refused = await deploy(t, document('two'), ...more)
@@ -105,9 +104,9 @@ test('gw deploy kubernetes meets what is not of its making', { skip: noCluster }
     assert.doesNotMatch(inNamespace('get', 'configmap', 'sluice', '-o', 'jsonpath={.data}'), /two/)
   })
 
-  await t.test('a pod that only has the labels of a gateway is not spoken to', async (t) => {
+  await t.test('a pod that only has the labels of a gateway gets no requests', async (t) => {
     const labels = 'app.kubernetes.io/name=sluice,app.kubernetes.io/instance=sluice'
-    // It writes down whatever it hears where the admin API of a gateway is.
+    // It logs everything that it receives on the port of the admin API.
     const script = `require('http').createServer((q, s) => { console.log('HEARD', q.headers.authorization); s.end('{}') }).listen(9901)`
     const command = ['--command', '--', '/usr/bin/env', 'node', '-e', script]
     inNamespace('run', 'stranger', `--image=${clusterImage}`, `--labels=${labels}`, ...command)
@@ -122,11 +121,11 @@ test('gw deploy kubernetes meets what is not of its making', { skip: noCluster }
     assert.equal(inNamespace('logs', 'stranger'), '')
   })
 
-  await t.test('an API server that goes away for a while delays a deploy', async (t) => {
+  await t.test('an outage of the API server delays a deployment', async (t) => {
     const { wire, file } = await kubeconfigOver(t)
     const over = ['--kubeconfig', file, ...token]
     for (const [text, begun] of [
-      [document('three', 8081), /pods new/],
+      [document('three', 8081), /pods updated/],
       [document('four', 8081), /preparing the document in \d+ pods/],
     ] as const) {
       const args = ['deploy', 'kubernetes', '-c', fileWith(t, text), ...inPlace, '--timeout', '2m', ...over]
@@ -137,7 +136,7 @@ test('gw deploy kubernetes meets what is not of its making', { skip: noCluster }
       wire.mend()
       const outcome = { code: await exited, stdout: stdout(), stderr: stderr() }
       said.push(outcome.stdout, outcome.stderr)
-      // All pods could not be asked before anything was changed, or all have the document in the end.
+      // Either no pod was reachable before any change, or all pods have the document in the end.
       if (outcome.code === 5) assert.match(outcome.stderr, /^nothing was changed$/m)
       else expectExit(outcome, 0)
       const body = outcome.code === 5 ? 'three' : /body: "(\w+)"/.exec(text)![1]!
@@ -146,7 +145,7 @@ test('gw deploy kubernetes meets what is not of its making', { skip: noCluster }
     assert.equal(inNamespace('get', 'leases', '-o', 'name'), '')
   })
 
-  await t.test('a gateway whose name is that of a revision keeps its document', async (t) => {
+  await t.test('a gateway with the name of a revision keeps its document', async (t) => {
     const { revisions } = JSON.parse(
       (await run('history', '--kubernetes', ...inPlace, '-o', 'json')).stdout,
     ) as { revisions: { number: number }[] }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clusterImage, kubectl, noCluster } from '../testing/cluster.js'
-import { deploysIn, expectExit } from '../testing/deploys.js'
+import { deployHelpers, expectExit } from '../testing/deploys.js'
 import { fileWith, until } from '../testing.js'
 
 const NAMESPACE = 'edge'
-const { inPlace, said, run, deploy, inNamespace, pods, answers } = deploysIn(NAMESPACE)
+const { inPlace, said, run, deploy, inNamespace, pods, answers } = deployHelpers(NAMESPACE)
 const METRICS = 'metrics: { address: ":9902" }'
 const MODEL = { body: 'one', port: 8080, rest: METRICS }
-/** What the pods that took METRICS cannot take while they run. */
+/** Changes that need new pods. */
 const WORD = { body: '${env:WORD}', port: 8081, rest: '' }
 const SECRET = 'nobody-may-read-this'
 
@@ -22,7 +22,7 @@ routes: [{ id: all, match: { path: /* }, respond: { body: "${body}" } }]
 ${rest}`
 }
 
-/** Changes with every change of any object of the gateway. */
+/** Returns a value that changes with every object of the gateway. */
 function versions(): string {
   const kinds = 'deployment,configmap,service,networkpolicy,serviceaccount,pdb,hpa,replicaset'
   return inNamespace(
@@ -52,7 +52,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
   kubectl(['create', 'secret', 'generic', 'words', '-n', NAMESPACE, `--from-literal=WORD=${SECRET}`])
   t.after(() => kubectl(['delete', 'namespace', NAMESPACE, '--wait=false']))
 
-  await t.test('makes the gateway, and waits until every pod serves the document', async (t) => {
+  await t.test('creates the gateway and waits until every pod serves the document', async (t) => {
     const first = await deploy(t, document(), '--tier', 'W1', '--replicas', '2', '--image', clusterImage)
     expectExit(first, 0)
     assert.match(first.stdout, /^\+ Deployment\/sluice in edge$/m)
@@ -100,7 +100,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     },
   )
 
-  await t.test('another configuration is reloaded by all pods, without a restart', async (t) => {
+  await t.test('all pods reload a changed configuration without a restart', async (t) => {
     const before = pods()
     const reload = await deploy(t, document({ body: 'two' }), '--note', 'say two')
     expectExit(reload, 0)
@@ -113,7 +113,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     )
   })
 
-  await t.test('a plan changes nothing, and says which pods are replaced', async (t) => {
+  await t.test('a plan changes nothing and lists the pods that are replaced', async (t) => {
     const before = versions()
     const file = fileWith(t, document({ port: 8081 }))
     const plan = await deploy(t, document({ port: 8081 }), '--dry-run')
@@ -126,19 +126,22 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     assert.equal(versions(), before)
   })
 
-  await t.test('a broken document is refused, here or by the pods, with the cluster unchanged', async (t) => {
-    const before = versions()
-    expectExit(await deploy(t, document({ rest: 'routs: []' })), 3)
-    // The file is looked for where the gateway runs.
-    const rest = `${METRICS}\nupstreams: { u: { targets: [ "https://a" ], tls: { caFile: /nowhere.pem } } }`
-    const refused = await deploy(t, document({ body: 'three', rest }))
-    expectExit(refused, 6)
-    assert.match(refused.stderr, new RegExp(`^${pods()[0]}: caFile '/nowhere.pem' cannot be read`, 'm'))
-    assert.equal(versions(), before)
-    assert.deepEqual(await answers(), ['two', 'two'])
-  })
+  await t.test(
+    'a broken document is rejected locally or by the pods, and the cluster stays unchanged',
+    async (t) => {
+      const before = versions()
+      expectExit(await deploy(t, document({ rest: 'routs: []' })), 3)
+      // The file must exist in the pod.
+      const rest = `${METRICS}\nupstreams: { u: { targets: [ "https://a" ], tls: { caFile: /nowhere.pem } } }`
+      const refused = await deploy(t, document({ body: 'three', rest }))
+      expectExit(refused, 6)
+      assert.match(refused.stderr, new RegExp(`^${pods()[0]}: caFile '/nowhere.pem' cannot be read`, 'm'))
+      assert.equal(versions(), before)
+      assert.deepEqual(await answers(), ['two', 'two'])
+    },
+  )
 
-  await t.test('what one pod cannot prepare no pod serves', async (t) => {
+  await t.test('a document that one pod cannot prepare is not activated in any pod', async (t) => {
     const [pod, other] = pods()
     const authority = inNamespace('get', 'configmap', 'kube-root-ca.crt', '-o', 'jsonpath={.data.ca\\.crt}')
     kubectl(['-n', NAMESPACE, 'exec', '-i', pod!, '--', 'sh', '-c', 'cat > /tmp/ca.pem'], authority)
@@ -150,7 +153,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     assert.deepEqual(await answers(), ['two', 'two'])
   })
 
-  await t.test('what needs new pods replaces them, one after the other', async (t) => {
+  await t.test('a change that needs new pods replaces them one after the other', async (t) => {
     const before = pods()
     const rolled = await deploy(t, document(WORD), '--secret', 'words')
     expectExit(rolled, 0)
@@ -162,7 +165,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     )
   })
 
-  await t.test('pods that cannot start are taken back, and those before go on serving', async (t) => {
+  await t.test('pods that cannot start cause a rollback, and the previous pods keep serving', async (t) => {
     const before = pods()
     for (const [more, problem] of [
       [['--image', 'localhost/nowhere:1'], /ErrImage/],
@@ -183,7 +186,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     }
   })
 
-  await t.test('a pod that was given another document stands out, and a deploy mends it', async (t) => {
+  await t.test('a pod with another document is reported, and a deployment fixes it', async (t) => {
     const [pod] = pods()
     kubectl(
       ['-n', NAMESPACE, 'exec', '-i', pod!, '--', 'gw', 'deploy', '-'],
@@ -200,7 +203,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     assert.deepEqual([alike, shown.length], [true, 2])
   })
 
-  await t.test('what an earlier deploy made and this one does not need goes with --prune', async (t) => {
+  await t.test('--prune deletes objects of earlier deployments that are no longer needed', async (t) => {
     const before = pods()
     const pruned = await deploy(t, document(WORD), '--prune')
     expectExit(pruned, 0)
@@ -209,7 +212,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     assert.deepEqual(pods(), before)
   })
 
-  await t.test('an earlier revision is brought back, in the way that it needs', async () => {
+  await t.test('a rollback to an earlier revision uses the deployment method that it needs', async () => {
     const { revisions } = JSON.parse((await run('history', '--kubernetes', ...inPlace, '-o', 'json')).stdout)
     const [second, first] = revisions.slice(-2)
     assert.deepEqual([first.number, first.way, second.way, second.note], [1, 'rolling', 'reload', 'say two'])
@@ -241,7 +244,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
       const scaled = await deploy(t, document({ body: 'four' }))
       expectExit(scaled, 0)
       assert.match(scaled.stdout, /is active in 3 pods$/m)
-      // Rolled back and replaced pods are as many as before.
+      // The number of pods is the same after a rollback and a replacement.
       expectExit(
         await deploy(t, document({ body: 'five' }), '--image', 'localhost/none:1', '--timeout', '5s'),
         6,
@@ -254,7 +257,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     },
   )
 
-  await t.test('an autoscaler begins with the pods that are there', async (t) => {
+  await t.test('an autoscaler starts with the current number of pods', async (t) => {
     expectExit(await deploy(t, document(), '--max-replicas', '3'), 0)
     assert.equal(inNamespace('get', 'deployment', 'sluice', '-o', 'jsonpath={.spec.replicas}'), '2')
     assert.equal(inNamespace('get', 'hpa', 'sluice', '-o', 'jsonpath={.spec.maxReplicas}'), '3')
@@ -262,7 +265,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     assert.equal(inNamespace('get', 'deployment', 'sluice', '-o', 'jsonpath={.spec.replicas}'), '2')
   })
 
-  await t.test('what somebody else made is left alone', async (t) => {
+  await t.test('objects of other tools are not changed', async (t) => {
     inNamespace('create', 'configmap', 'other', '--from-literal=a=b')
     const refused = await deploy(t, document(), '--name', 'other', '--image', clusterImage)
     expectExit(refused, 1)
@@ -296,7 +299,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     },
   )
 
-  await t.test('within the cluster the account of the pod is used', async () => {
+  await t.test('inside the cluster, the service account of the pod is used', async () => {
     inNamespace(
       'create',
       'role',

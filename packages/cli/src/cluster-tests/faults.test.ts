@@ -10,24 +10,24 @@ import { objectsYaml } from '../kubernetes/objects/objects-yaml.js'
 import { askKubectl, clusterImage, hasMetrics, kubectl, noCluster } from '../testing/cluster.js'
 import { deployTo, digestsOf, type Member } from '../testing/fleet.js'
 import { KnownLoad } from '../testing/known-load.js'
-import { countRecords, isEachIn } from '../testing/known-records.js'
+import { countRecords, hasAllRecords } from '../testing/known-records.js'
 import { METRICS_SERVER } from '../testing/metrics-server.js'
 import { until } from '../testing.js'
 
-// What befalls the pods of a Deployment, under steady load on kept connections to its Service: no request fails but those in
-// flight on a pod that is killed, and each has one record.
+// Pod faults under steady load on persistent connections to the Service. Only requests in flight on a killed pod may fail,
+// and each request has one record.
 
 const NAMESPACE = 'faults'
 const RELOADS = 20
-/** On each of two listeners. */
+/** Number of clients per listener. */
 const CLIENTS = 8
-/** Times a minute. */
+/** Maximum number of `until` calls in `untilPods`. */
 const PATIENCE = 4
-/** Between an answer and the next request: pods are busy enough for more of them, and quiet enough for fewer. */
+/** Pauses between requests, in milliseconds, that make the autoscaler add or remove pods. */
 const BUSY_MS = 0
 const QUIET_MS = 500
 
-/** The load goes on meanwhile. */
+/** Runs kubectl without blocking the load. */
 const inNamespace = (...args: readonly string[]): Promise<string> => askKubectl(['-n', NAMESPACE, ...args])
 
 function document(route: string, more = ''): string {
@@ -47,7 +47,7 @@ log: { sink: file, file: { dir: "/var/log/sluice/\${env:POD_NAME}" } }
 ${more}`
 }
 
-/** Three gateways; their logs outlive them in the folder. */
+/** Deploys three gateways. Their logs remain in the folder after the pods are gone. */
 async function apply(folder: string, text: string): Promise<void> {
   const { objects } = gatewayObjects(text, {
     name: 'edge',
@@ -74,7 +74,7 @@ async function allPods(): Promise<PodFacts[]> {
   return JSON.parse(await inNamespace('get', 'pods', '-o', 'json')).items
 }
 
-/** Those that are not ending. */
+/** Returns the pods that are not terminating. */
 async function pods(): Promise<PodFacts[]> {
   return (await allPods()).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
 }
@@ -87,7 +87,7 @@ function isReady({ status }: PodFacts): boolean {
   return status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
 }
 
-/** Pods take their time, more than other conditions: they have grace periods, and autoscalers look now and then. */
+/** Waits longer than `until`, because of grace periods and the interval of autoscalers. */
 async function untilPods(condition: () => Promise<boolean>): Promise<void> {
   for (let tries = 1; tries < PATIENCE; tries++) {
     const isMet = await until(condition).then(
@@ -99,7 +99,7 @@ async function untilPods(condition: () => Promise<boolean>): Promise<void> {
   await until(condition)
 }
 
-/** So many pods are ready, and no other is left, not even one that ends. */
+/** Waits until exactly this number of pods is ready and no other pod is left. */
 async function settled(count: number): Promise<void> {
   await untilPods(async () => {
     const all = await allPods()
@@ -107,7 +107,7 @@ async function settled(count: number): Promise<void> {
   })
 }
 
-/** The admin APIs of pods, which only who may forward ports reaches. */
+/** Admin APIs of pods through port forwarding. */
 async function forwardTo(t: TestContext, names: readonly string[]): Promise<Member[]> {
   return Promise.all(
     names.map(async (name) => {
@@ -128,7 +128,7 @@ async function portOf(forward: ChildProcess): Promise<string> {
   return port()!
 }
 
-/** SIGKILL for the processes of its container. */
+/** Sends SIGKILL to the processes of a pod's container. */
 function kill({ metadata }: PodFacts): void {
   const isOf = (pid: string): boolean =>
     textOf(`/proc/${pid}/cgroup`).includes(metadata.uid) && textOf(`/proc/${pid}/cmdline`).includes('node')
@@ -141,12 +141,12 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    // The process has ended.
+    // The process has exited.
     return ''
   }
 }
 
-/** Asks the eviction API, which honours the PodDisruptionBudget; false: it is not to be yet. */
+/** Requests an eviction. Returns false if the PodDisruptionBudget does not allow it yet. */
 async function evict(name: string): Promise<boolean> {
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: NAMESPACE } }
   const place = `/api/v1/namespaces/${NAMESPACE}/pods/${name}/eviction`
@@ -202,7 +202,7 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
     for (let i = 1; i <= RELOADS; i++) assert.equal(await deployTo(members, document(`route-${i}`)), 3)
     assert.equal(new Set(await digestsOf(members)).size, 1)
     assert.deepEqual(await names(), before)
-    assert.deepEqual(load.troubles, [])
+    assert.deepEqual(load.problems, [])
   })
 
   await step('a broken document is refused', async (t) => {
@@ -211,14 +211,14 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
     const digests = await digestsOf(members)
     assert.equal(await deployTo(members, document('broken', 'routs: []')), 0)
     assert.deepEqual(await digestsOf(members), digests)
-    // One that comes by the ConfigMap stops at the first new pod.
+    // A rollout through the ConfigMap stops at the first new pod.
     await apply(folder, document('broken', 'routs: []'))
     await untilPods(async () => (await inNamespace('get', 'pods')).includes('CrashLoopBackOff'))
     assert.deepEqual(await readyNames(), before)
     await inNamespace('rollout', 'undo', 'deployment/edge')
     await settled(3)
     assert.deepEqual(await names(), before)
-    assert.deepEqual(load.troubles, [])
+    assert.deepEqual(load.problems, [])
   })
 
   await step('a rolling update', async () => {
@@ -230,7 +230,7 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
       (await names()).filter((name) => before.includes(name)),
       [],
     )
-    assert.deepEqual(load.troubles, [])
+    assert.deepEqual(load.problems, [])
   })
 
   await step('all pods of a node are evicted', async () => {
@@ -241,14 +241,14 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
       (await names()).filter((name) => before.includes(name)),
       [],
     )
-    assert.deepEqual(load.troubles, [])
+    assert.deepEqual(load.problems, [])
   })
 
   const [victim] = await pods()
   const { name } = victim!.metadata
   const seen = load.answeredBy(name)
   await step('a pod is killed', async () => {
-    await until(() => isEachIn(countRecords(join(folder, name)), seen))
+    await until(() => hasAllRecords(countRecords(join(folder, name)), seen))
     kill(victim!)
     await until(async () => !(await readyNames()).includes(name))
     await settled(3)
@@ -256,14 +256,14 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
       load.failures.filter(({ server }) => server !== name && server !== ''),
       [],
     )
-    // kube-proxy leads to a pod until its readiness fails, and nobody listens there meanwhile.
+    // kube-proxy uses a pod until its readiness probe fails, but its port is already closed.
     assert.ok(load.failures.length <= 2 * CLIENTS, JSON.stringify(load.failures))
     t.diagnostic(
       `the kill cost ${load.failures.length} requests in flight; ${load.refused.length} connections were refused, and made again`,
     )
   })
 
-  const { length: before } = load.troubles
+  const { length: before } = load.problems
   const noMetrics = !hasMetrics && 'needs metrics-server, which could not be fetched'
   const scale = async (): Promise<void> => {
     await inNamespace('scale', 'deployment/edge', '--replicas=2')
@@ -275,7 +275,7 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
     await settled(5)
     load.pauseMs = QUIET_MS
     await settled(2)
-    assert.equal(load.troubles.length, before)
+    assert.equal(load.problems.length, before)
   }
   await step('from two pods to five, and back to two, by their CPU time', scale, noMetrics)
 
@@ -286,8 +286,8 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
     await settled(0)
     for (const server of new Set(load.answered.values())) {
       const records = countRecords(join(folder, server))
-      // What the victim answered in its last moment went with it.
-      assert.ok(isEachIn(records, server === name ? seen : load.answeredBy(server)), server)
+      // Records of the last responses of the killed pod are lost.
+      assert.ok(hasAllRecords(records, server === name ? seen : load.answeredBy(server)), server)
       assert.ok(
         [...records.values()].every((count) => count === 1),
         server,

@@ -6,14 +6,14 @@ import { until } from '../testing.js'
 
 const MANIFEST = new URL('../../../../deploy/kubernetes/sluice-w1.yaml', import.meta.url)
 
-test('the manifests start the image, and the Service answers', { skip: noCluster }, async (t) => {
+test('the manifests start the image, and the Service responds', { skip: noCluster }, async (t) => {
   const text = readFileSync(MANIFEST, 'utf8')
   const image = /image: (\S*sluice\S*)/.exec(text)![1]!
   t.after(() => kubectl(['delete', 'namespace', 'sluice', '--wait=false']))
   kubectl(['apply', '-f', '-'], text.replace(image, `${clusterImage}\n          imagePullPolicy: Never`))
   kubectl(['-n', 'sluice', 'rollout', 'status', 'deployment/sluice', '--timeout=2m'])
   const address = kubectl(['-n', 'sluice', 'get', 'service', 'sluice', '-o', 'jsonpath={.spec.clusterIP}'])
-  // The Service may be known to the node a moment later than its pods.
+  // The node may learn of the Service later than of its pods.
   const ask = () => fetch(`http://${address}/`)
   await until(() =>
     ask().then(

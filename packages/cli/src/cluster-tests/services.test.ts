@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { clusterImage, kubectl, noCluster } from '../testing/cluster.js'
 import { fileWith, gw, until } from '../testing.js'
 
-// Targets k8s:// with a real API server, the account of a pod, and pods that come and go.
+// Service discovery (k8s:// targets) with a real API server, a pod's service account and changing pods.
 
 const NAMESPACE = 'shop'
 const BASE = `version: 1
@@ -11,7 +11,7 @@ listeners: [{ address: ":8080", health: true }]
 drain: { delay: 0s, timeout: 20s }
 log: { sink: none }
 `
-/** Says which pod answers: the runtime sets HOSTNAME. */
+/** Document that responds with the name of the pod. The container runtime sets HOSTNAME. */
 const BACKEND = `${BASE}routes: [{ id: all, match: { path: /* }, respond: { body: "\${env:HOSTNAME:-nobody}" } }]\n`
 const FRONT = `${BASE}upstreams: { backend: { targets: [ "k8s://backend.${NAMESPACE}:http" ] } }
 routes: [{ id: all, match: { path: /* }, upstream: backend }]
@@ -36,7 +36,7 @@ interface Slice {
 
 const inNamespace = (...args: readonly string[]): string => kubectl(['-n', NAMESPACE, ...args])
 
-/** Those of the backend that do not end. */
+/** Returns the backend pods that are not terminating. */
 function readyPods(): string[] {
   const slices = inNamespace(
     'get',
@@ -62,13 +62,13 @@ test('a gateway follows the pods of a Service', { skip: noCluster }, async (t) =
   const front = inNamespace('get', 'service', 'front', '-o', 'jsonpath={.spec.clusterIP}')
   const failures: string[] = []
   const ask = async (): Promise<string> => {
-    // This process waits for kubectl too long to keep a connection.
+    // Waiting for kubectl takes longer than the keep-alive timeout.
     const answer = await fetch(`http://${front}/`, { headers: { connection: 'close' } })
     const text = await answer.text()
     if (answer.status !== 200) failures.push(`${answer.status} ${text}`)
     return text
   }
-  /** Asks until the ready pods and no others answer. */
+  /** Sends requests until exactly the ready pods respond. */
   const answeredByAll = (): Promise<void> =>
     until(async () => {
       const seen = new Set(await Promise.all(Array.from({ length: 20 }, ask)))

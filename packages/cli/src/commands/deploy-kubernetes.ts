@@ -6,12 +6,12 @@ import { EXIT, type ExitCode, Failure } from '../failure.js'
 import { type Cluster, nameOf } from '../kubernetes/cluster/cluster.js'
 import { documentChanges } from '../kubernetes/deploy/document-changes.js'
 import {
-  type DeployEnd,
+  type DeployOutcome,
   type DeployPlan,
   type DeployRequest,
-  endText,
   GatewayDeploy,
   objectsOf,
+  outcomeText,
 } from '../kubernetes/deploy/gateway-deploy.js'
 import { changeLines, type ObjectChange } from '../kubernetes/deploy/object-changes.js'
 import { type PodSettings, type Revision, readRevisions } from '../kubernetes/deploy/revisions.js'
@@ -43,7 +43,7 @@ export async function deployKubernetes(options: DeployOptions): Promise<number> 
   if (options.render === true) return render(text, options)
   return withCluster(options, async (cluster, identity) => {
     const settings = await settingsOf(options, cluster, identity)
-    return carryOut(deployOf(cluster, { text, settings, identity }, options), options)
+    return execute(deployOf(cluster, { text, settings, identity }, options), options)
   })
 }
 
@@ -103,7 +103,7 @@ export async function rollbackKubernetes(
     const { note = `rollback to ${number}` } = options
     const { replacedFor: _, ...kept } = settings
     const wanted = { text, settings: kept, identity }
-    return carryOut(deployOf(cluster, wanted, { ...options, note }), options)
+    return execute(deployOf(cluster, wanted, { ...options, note }), options)
   })
 }
 
@@ -131,9 +131,9 @@ function deployOf(cluster: Cluster, wanted: Wanted, options: HowToDeploy): Gatew
   return new GatewayDeploy(cluster, request, say)
 }
 
-function carryOut(deploy: GatewayDeploy, options: HowToDeploy): Promise<ExitCode> {
+function execute(deploy: GatewayDeploy, options: HowToDeploy): Promise<ExitCode> {
   const work = () => planAndCarryOut(deploy, options)
-  return options.dryRun === true ? work() : deploy.alone(work)
+  return options.dryRun === true ? work() : deploy.withLock(work)
 }
 
 async function planAndCarryOut(deploy: GatewayDeploy, options: HowToDeploy): Promise<ExitCode> {
@@ -144,27 +144,27 @@ async function planAndCarryOut(deploy: GatewayDeploy, options: HowToDeploy): Pro
     if (!isTable(options.output)) await printPlan(plan, options)
     return EXIT.ok
   }
-  const end = await deploy.carryOut(plan)
+  const outcome = await deploy.execute(plan)
   if (!isTable(options.output))
-    await printValue({ ...(await planValue(plan, options.prune === true)), ...end }, options.output)
-  return report(end, options)
+    await printValue({ ...(await planValue(plan, options.prune === true)), ...outcome }, options.output)
+  return report(outcome, options)
 }
 
-function report(end: DeployEnd, { output }: HowToDeploy): ExitCode {
-  for (const reason of end.reasons) complain(visibleText(reason))
-  if (end.result === 'unreachable') {
+function report(outcome: DeployOutcome, { output }: HowToDeploy): ExitCode {
+  for (const reason of outcome.reasons) complain(visibleText(reason))
+  if (outcome.result === 'unreachable') {
     say('nothing was changed')
     return EXIT.unreachable
   }
-  if (end.result === 'uncertain') {
+  if (outcome.result === 'uncertain') {
     say('rolled back, but not all pods confirm the previous configuration; see gw status --kubernetes')
     return EXIT.rolledBack
   }
-  if (end.result === 'rolled-back') {
+  if (outcome.result === 'rolled-back') {
     say('rolled back: the previous configuration stays active')
     return EXIT.rolledBack
   }
-  if (isTable(output)) print(endText(end))
+  if (isTable(output)) print(outcomeText(outcome))
   return EXIT.ok
 }
 

@@ -1,7 +1,7 @@
 import { visibleText } from '@sluice/core'
 import { EXIT, Failure, messageOf } from '../failure.js'
 import type { Cluster } from '../kubernetes/cluster/cluster.js'
-import { adminPlace, type GatewayPod, gatewayPods, memberOf } from '../kubernetes/cluster/pods.js'
+import { adminEndpoint, type GatewayPod, gatewayPods, memberOf } from '../kubernetes/cluster/pods.js'
 import { readRevisions } from '../kubernetes/deploy/revisions.js'
 import type { FleetMember } from '../kubernetes/fleet/fleet-change.js'
 import { metadataOf, type ObjectIdentity } from '../kubernetes/objects/object.js'
@@ -59,9 +59,9 @@ async function podFacts(
   const live = await cluster.read({ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadataOf(identity) })
   const { name, namespace } = identity
   if (live === null) throw new Failure(EXIT.failed, `gateway '${name}' not found in namespace ${namespace}`)
-  const place = adminPlace(live)
+  const endpoint = adminEndpoint(live)
   const pods = await gatewayPods(cluster, identity)
-  return Promise.all(pods.map((pod) => factsOf(pod, memberOf(cluster, pod, place, options))))
+  return Promise.all(pods.map((pod) => factsOf(pod, memberOf(cluster, pod, endpoint, options))))
 }
 
 async function factsOf(pod: GatewayPod, { client }: FleetMember): Promise<PodFacts> {

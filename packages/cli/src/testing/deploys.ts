@@ -4,7 +4,7 @@ import { fileWith, gw, type Outcome } from '../testing.js'
 import { kubectl } from './cluster.js'
 
 /** Helpers that run `gw` and kubectl in a namespace with one gateway. */
-export interface Deploys {
+export interface DeployHelpers {
   readonly inPlace: readonly string[]
   /** Complete output of all `gw` commands. */
   readonly said: string[]
@@ -26,7 +26,7 @@ interface Slice {
 }
 
 /** Creates the helpers for a namespace. */
-export function deploysIn(namespace: string): Deploys {
+export function deployHelpers(namespace: string): DeployHelpers {
   const inPlace = ['--namespace', namespace]
   const said: string[] = []
   const inNamespace = (...args: readonly string[]): string => kubectl(['-n', namespace, ...args])

@@ -7,9 +7,9 @@ import type { ClusterAccess } from '@sluice/gateway/kubernetes'
 import { FAKE_CERTIFICATES } from '@sluice/gateway/testing/test-certificate'
 
 /** Responds instead of the server, or returns false for the normal response. */
-type Misbehave = (req: IncomingMessage, res: ServerResponse) => boolean
+type FaultHandler = (req: IncomingMessage, res: ServerResponse) => boolean
 
-interface Kept {
+interface StoredObject {
   readonly metadata: Readonly<Record<string, unknown>>
   readonly [member: string]: unknown
 }
@@ -17,14 +17,17 @@ interface Kept {
 /** API server that stores objects by path and can simulate faults. */
 export class FakeApiServer {
   /** Objects by path. */
-  readonly objects = new Map<string, Kept>()
+  readonly objects = new Map<string, StoredObject>()
   /** Methods and paths of write requests. */
   readonly changes: string[] = []
   /** Applied objects with their field managers, including dry runs. */
-  readonly applied: { readonly manager: string | null; readonly isTrial: boolean; readonly object: Kept }[] =
-    []
+  readonly applied: {
+    readonly manager: string | null
+    readonly isTrial: boolean
+    readonly object: StoredObject
+  }[] = []
   readonly server = https.createServer(FAKE_CERTIFICATES.localhost, (req, res) => void this.#answer(req, res))
-  misbehave: Misbehave = () => false
+  misbehave: FaultHandler = () => false
 
   static async start(t: TestContext): Promise<FakeApiServer> {
     const api = new FakeApiServer()
@@ -62,7 +65,7 @@ export class FakeApiServer {
   }
 
   /** Stores an object of another tool. @param folder for example `/api/v1/namespaces/edge/configmaps` */
-  plant(folder: string, object: Kept): void {
+  addForeign(folder: string, object: StoredObject): void {
     this.objects.set(`${folder}/${object.metadata['name']}`, {
       ...object,
       metadata: { namespace: 'edge', uid: randomUUID(), resourceVersion: '1', ...object.metadata },
@@ -76,7 +79,7 @@ export class FakeApiServer {
     const { pathname, searchParams } = new URL(req.url ?? '', 'https://api')
     const found = this.objects.get(pathname)
     if (req.method === 'PATCH') {
-      const object = JSON.parse(Buffer.concat(text).toString()) as Kept
+      const object = JSON.parse(Buffer.concat(text).toString()) as StoredObject
       const metadata = { uid: randomUUID(), resourceVersion: '1', ...found?.metadata, ...object.metadata }
       const next = { ...found, ...object, metadata }
       const isTrial = searchParams.has('dryRun')

@@ -4,16 +4,16 @@ import { main } from '../main.js'
 import type { Outcome } from '../testing.js'
 
 /** Environment, working directory and input of a command. */
-interface Surroundings {
+interface CommandContext {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
   readonly stdin?: string
 }
 
-type Written = Record<'stdout' | 'stderr', string>
+type Output = Record<'stdout' | 'stderr', string>
 
 /** Output of the running command; undefined outside a command. */
-const commands = new AsyncLocalStorage<Written>()
+const commands = new AsyncLocalStorage<Output>()
 let last: Promise<unknown> = Promise.resolve()
 
 for (const name of ['stdout', 'stderr'] as const) {
@@ -32,20 +32,20 @@ for (const name of ['stdout', 'stderr'] as const) {
  * command must exit by itself and must not use `--quiet`, which would stay in effect. Tests with `gw` cover the real
  * process.
  */
-export function gwInProcess(args: readonly string[], surroundings: Surroundings = {}): Promise<Outcome> {
-  const run = last.then(() => runAlone(args, surroundings))
+export function gwInProcess(args: readonly string[], context: CommandContext = {}): Promise<Outcome> {
+  const run = last.then(() => runAlone(args, context))
   last = run.catch(() => {})
   return run
 }
 
 async function runAlone(
   args: readonly string[],
-  { env = {}, cwd, stdin = '' }: Surroundings,
+  { env = {}, cwd, stdin = '' }: CommandContext,
 ): Promise<Outcome> {
   const { exitCode, env: envBefore } = process
   const cwdBefore = process.cwd()
   const input = Object.getOwnPropertyDescriptor(process, 'stdin')!
-  const written: Written = { stdout: '', stderr: '' }
+  const written: Output = { stdout: '', stderr: '' }
   process.env = { ...envBefore, NO_COLOR: '1', ...env }
   if (cwd !== undefined) process.chdir(cwd)
   Object.defineProperty(process, 'stdin', { ...input, get: () => Readable.from([Buffer.from(stdin)]) })

@@ -89,7 +89,7 @@ export class KnownLoad<Server> {
   }
 
   /** Failed requests and refused connections so far. */
-  get troubles(): readonly Failure<Server>[] {
+  get problems(): readonly Failure<Server>[] {
     return [...this.failures, ...this.refused]
   }
 

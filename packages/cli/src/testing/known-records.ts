@@ -14,6 +14,6 @@ export function countRecords(logDir: string): Map<number, number> {
 }
 
 /** True if all of these requests have a record. */
-export function isEachIn(records: ReadonlyMap<number, number>, ids: readonly number[]): boolean {
+export function hasAllRecords(records: ReadonlyMap<number, number>, ids: readonly number[]): boolean {
   return ids.every((id) => records.has(id))
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 /** Image stages with npm packages. */
-const LASTING = ['dependencies', 'production']
+const NPM_STAGES = ['dependencies', 'production']
 /** Files that these stages depend on. */
 const MANIFESTS = [
   'package.json',
@@ -16,10 +16,10 @@ const MANIFESTS = [
   'deploy/image/strip-files.sh',
 ]
 /** Maximum age of layers of other stages. */
-const KEPT = '1h'
+const MAX_LAYER_AGE = '1h'
 
 /** A running podman command. */
-export interface Begun {
+export interface RunningCommand {
   /** Returns the output so far. */
   readonly text: () => string
   /** Exit code. */
@@ -55,7 +55,7 @@ export class Podman {
   }
 
   /** Starts a podman command without waiting for it. */
-  begin(...args: readonly string[]): Begun {
+  begin(...args: readonly string[]): RunningCommand {
     const child = spawn('podman', [...this.#options, ...args], { env: this.#env() })
     let text = ''
     for (const stream of [child.stdout, child.stderr]) {
@@ -73,10 +73,10 @@ export class Podman {
     const bases = ['BUILD_BASE', 'BASE'].flatMap((name) => ['--build-arg', `${name}=${this.base}`])
     const how = ['--pull=never', '--network=host', '--isolation=chroot', '--layers', '--format=docker']
     const options = [...how, ...secrets(), ...bases, '--file=deploy/image/Containerfile']
-    for (const stage of LASTING) this.#keep(stage, options)
+    for (const stage of NPM_STAGES) this.#keep(stage, options)
     this.run('build', ...options, `--tag=${tag}`, '.')
     // Keeps recent layers, which another build may be using.
-    this.try('image', 'prune', '--force', '--filter', `until=${KEPT}`)
+    this.try('image', 'prune', '--force', '--filter', `until=${MAX_LAYER_AGE}`)
   }
 
   /** Tags the image of a stage, because untagged images are pruned. Images of other manifests lose their tag. */

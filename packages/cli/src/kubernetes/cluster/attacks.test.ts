@@ -7,7 +7,7 @@ import { fileWith } from '../../testing.js'
 import { Cluster } from './cluster.js'
 import { forwardTo } from './pod-forward.js'
 
-// What an API server, or a pod behind it, can do to the one who deploys.
+// Attacks on the command line by an API server or by a pod.
 
 const DOCUMENT = `version: 1
 listeners: [{ address: ":8080", health: true }]
@@ -27,7 +27,7 @@ async function clusterOf(t: TestContext): Promise<{ api: FakeApiServer; cluster:
   return { api, cluster }
 }
 
-/** Answers the port-forward to a pod. */
+/** Handles a port-forward to a pod. */
 async function forwardedTo(t: TestContext, serve: (send: (data: Buffer) => void) => void) {
   const { api, cluster } = await clusterOf(t)
   const sockets = new WebSocketServer({ server: api.server, handleProtocols: () => 'v4.channel.k8s.io' })
@@ -38,7 +38,7 @@ async function forwardedTo(t: TestContext, serve: (send: (data: Buffer) => void)
   return await forwardTo(cluster, POD, 9901)
 }
 
-test('an answer of another shape is a failure, and no name in it reaches the terminal', async (t) => {
+test('an invalid response is an error, and its names do not reach the terminal', async (t) => {
   const { api, cluster } = await clusterOf(t)
   const meta = { name: 'a', namespace: 'edge', uid: 'u' }
   const bad: unknown[] = [
@@ -71,7 +71,7 @@ test('an answer of another shape is a failure, and no name in it reaches the ter
   }
 })
 
-test('a redirect is not followed, and an answer without end is given up', async (t) => {
+test('redirects are not followed, and endless responses are aborted', async (t) => {
   const { api, cluster } = await clusterOf(t)
   const elsewhere = await FakeApiServer.start(t)
   let isAsked = false
@@ -94,7 +94,7 @@ test('a redirect is not followed, and an answer without end is given up', async 
   await assert.rejects(cluster.read(CONFIG_MAP), /the response is larger than/)
 })
 
-test('what the API server says is shown, never obeyed', async (t) => {
+test('messages of the API server are printed without control characters', async (t) => {
   const { api } = await clusterOf(t)
   api.misbehave = (_, res) => {
     res.writeHead(403).end(JSON.stringify({ message: `no\u001b]0;x\u0007\u001b[2J${'y'.repeat(10_000)}` }))
@@ -108,7 +108,7 @@ test('what the API server says is shown, never obeyed', async (t) => {
   assert.ok(!stderr.includes('\u001b') && !stderr.includes('secret-token') && stderr.length < 1000)
 })
 
-test('names in a kubeconfig are shown, never obeyed, and a device in it is not read', async (t) => {
+test('names in a kubeconfig are printed without control characters, and devices are not read', async (t) => {
   const api = await FakeApiServer.start(t)
   const { clusters, ...rest } = JSON.parse(api.kubeconfig) as { clusters: [{ cluster: object }] }
   const run = (config: object, ...more: string[]) => {
@@ -125,7 +125,7 @@ test('names in a kubeconfig are shown, never obeyed, and a device in it is not r
   }
 })
 
-test('a pod cannot send more at once than there is room for, nor write to the terminal', async (t) => {
+test('messages of a pod are limited in size and cannot write to the terminal', async (t) => {
   const huge = await forwardedTo(t, (send) => send(Buffer.alloc(2 * 1024 * 1024)))
   await assert.rejects(huge.toArray(), /Max payload size exceeded/)
   const text = `\u001b[2J${'x'.repeat(100_000)}`
@@ -137,7 +137,7 @@ test('a pod cannot send more at once than there is room for, nor write to the te
   })
 })
 
-test('bytes of a pod wait for who reads them', async (t) => {
+test('a forwarded connection applies backpressure', async (t) => {
   let waiting = 0
   const stream = await forwardedTo(t, (send) => {
     for (let i = 0; i < 200; i++)

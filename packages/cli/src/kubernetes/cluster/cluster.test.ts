@@ -8,7 +8,7 @@ import { gwInProcess } from '../../testing/in-process.js'
 import { closedPort, fileWith, gw } from '../../testing.js'
 import { execCredentials } from './exec-credentials.js'
 
-// What happens before an API server has answered; the rest is tested with a real cluster (npm run test:kubernetes).
+// Errors before the API server responds. npm run test:kubernetes covers the rest with a real cluster.
 
 const DOCUMENT = `version: 1
 listeners: [{ address: ":8080", health: true }]
@@ -29,7 +29,7 @@ function program(script: string, env: Readonly<Record<string, string>> = {}) {
   return { apiVersion: API_VERSION, command: 'sh', args: ['-c', script], env }
 }
 
-test('a cluster that is not there, or that nothing names, is reported with what was looked for', async (t) => {
+test('an unreachable or unconfigured cluster is an error with the fix', async (t) => {
   const document = fileWith(t, DOCUMENT)
   const server = `https://127.0.0.1:${await closedPort()}`
   const file = fileWith(t, kubeconfig(server, { token: 'secret-token' }), 'kubeconfig')
@@ -40,7 +40,7 @@ test('a cluster that is not there, or that nothing names, is reported with what 
     run('--kubeconfig', file),
     run('--kubeconfig', '/nowhere/config'),
     run('--kubeconfig', file, '--context', 'other'),
-    // Where the home is, only a process of its own can be told.
+    // Only a separate process can have another home directory.
     gw(args, { env }),
   ])
   assert.deepEqual([away.code, absent.code, unknown.code, none.code], [5, 1, 1, 1])
@@ -50,7 +50,7 @@ test('a cluster that is not there, or that nothing names, is reported with what 
   assert.match(none.stderr, /^no cluster is configured; add --kubeconfig <file>$/m)
 })
 
-test('what can be said without a cluster is said before it is asked', async (t) => {
+test('errors that need no cluster are reported without connecting', async (t) => {
   const file = fileWith(
     t,
     kubeconfig(`https://127.0.0.1:${await closedPort()}`, { token: 't' }),
@@ -59,7 +59,7 @@ test('what can be said without a cluster is said before it is asked', async (t) 
   const document = fileWith(t, DOCUMENT)
   const run = (...args: readonly string[]) =>
     gwInProcess(['deploy', 'kubernetes', '--kubeconfig', file, ...args])
-  // An earlier deploy may have said it, which only the cluster knows.
+  // Only the cluster knows the settings of an earlier deployment.
   const secrets = fileWith(t, DOCUMENT.replace('hello', '"${env:WORD}"'))
   const [before, rendered] = await Promise.all([
     run('-c', secrets, '--max-replicas', '1'),
@@ -78,7 +78,7 @@ test('what can be said without a cluster is said before it is asked', async (t) 
   assert.match(few.stderr, /^--max-replicas 2 is less than --replicas 5$/m)
 })
 
-test('--render prints the objects of a first deploy, and asks no cluster', async (t) => {
+test('--render prints the objects of a first deployment without a cluster', async (t) => {
   const env = { HOME: '/nowhere', KUBECONFIG: '', KUBERNETES_SERVICE_HOST: '' }
   const args = ['--render', '--namespace', 'edge', '--tier', 'W4', '--image', 'registry.example/sluice:1']
   const { code, stdout } = await gw(['deploy', 'kubernetes', '-c', fileWith(t, DOCUMENT), ...args], { env })
@@ -91,7 +91,7 @@ test('--render prints the objects of a first deploy, and asks no cluster', async
   assert.equal(objects.find(({ kind }) => kind === 'ConfigMap').data['gateway.yaml'], DOCUMENT)
 })
 
-test('what of a kubeconfig would be ignored is refused, and a certificate that is not checked is said', async (t) => {
+test('unsupported kubeconfig settings are rejected, and disabled verification is reported', async (t) => {
   const document = fileWith(t, DOCUMENT)
   const server = `https://127.0.0.1:${await closedPort()}`
   const run = (user: object, cluster: object = {}) => {
@@ -112,7 +112,7 @@ test('what of a kubeconfig would be ignored is refused, and a certificate that i
   )
 })
 
-test('a program that is a path is one beside the kubeconfig', async (t) => {
+test('a relative plugin path refers to the folder of the kubeconfig', async (t) => {
   const exec = { apiVersion: API_VERSION, command: './credentials.sh' }
   const file = fileWith(t, kubeconfig('https://127.0.0.1:1', { exec }), 'kubeconfig')
   const script = `#!/bin/sh\necho '{"status":{"token":"from beside"}}'\n`
@@ -121,7 +121,7 @@ test('a program that is a path is one beside the kubeconfig', async (t) => {
   assert.deepEqual(await access.credentials(), { token: 'from beside' })
 })
 
-test('a program of the kubeconfig makes credentials, and makes them again when they are about to end', async () => {
+test('an exec plugin provides credentials, which are renewed before they expire', async () => {
   const credentials = execCredentials()
   const made = (status: string) => program(`printf '{"status":%s}' "$STATUS"`, { STATUS: status })
   const soon = new Date(Date.now() + 30_000).toISOString()
@@ -129,11 +129,11 @@ test('a program of the kubeconfig makes credentials, and makes them again when t
   assert.deepEqual(await credentials(first), { token: 'one' })
   const second = made('{"clientCertificateData":"C","clientKeyData":"K"}')
   assert.deepEqual(await credentials(second), { cert: 'C', key: 'K' })
-  // Without an end they last.
+  // Without an expiry, credentials are cached forever.
   assert.deepEqual(await credentials(first), { cert: 'C', key: 'K' })
 })
 
-test('what such a program prints is in no message', async () => {
+test('the output of an exec plugin is not in any message', async () => {
   for (const script of [
     'echo secret-token; echo secret-token >&2; exit 3',
     'echo secret-token',

@@ -87,7 +87,7 @@ export class Cluster {
   async read(object: KubernetesObject): Promise<LiveObject | null> {
     const answer = await this.#send('GET', pathOf(object))
     if (answer.status === 404) return null
-    return liveObject(checked(answer, `read ${nameOf(object)}`))
+    return liveObject(requireSuccess(answer, `read ${nameOf(object)}`))
   }
 
   /** Runs a server-side apply and returns the resulting object. */
@@ -99,7 +99,7 @@ export class Cluster {
     if (isTrial) query.set('dryRun', 'All')
     if (isForced) query.set('force', 'true')
     const answer = await this.#send('PATCH', `${pathOf(object)}?${query}`, JSON.stringify(object))
-    return liveObject(checked(answer, `apply ${nameOf(object)}`))
+    return liveObject(requireSuccess(answer, `apply ${nameOf(object)}`))
   }
 
   /** Deletes this object if it still exists. @throws Failure if it has been recreated with the same name */
@@ -112,7 +112,7 @@ export class Cluster {
     const answer = await this.#send('DELETE', pathOf(object), JSON.stringify(options))
     if (answer.status === 409)
       throw new Failure(EXIT.failed, `${nameOf(object)} was recreated by someone else and is kept`)
-    if (answer.status !== 404) checked(answer, `delete ${nameOf(object)}`)
+    if (answer.status !== 404) requireSuccess(answer, `delete ${nameOf(object)}`)
   }
 
   /** Returns the objects of a kind with these labels. */
@@ -124,7 +124,7 @@ export class Cluster {
     const selector = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
     const path = listPath(type, namespace)
     const answer = await this.#send('GET', `${path}?labelSelector=${encodeURIComponent(selector.join())}`)
-    return liveObjects(checked(answer, `list the ${RESOURCES[type.kind]} of ${namespace}`))
+    return liveObjects(requireSuccess(answer, `list the ${RESOURCES[type.kind]} of ${namespace}`))
   }
 
   /** Closes the connections to the API server. */
@@ -140,7 +140,7 @@ export class Cluster {
       const isLast = performance.now() >= untilMono
       try {
         const answer = await this.client.send(sent)
-        if (isLast || !isPassing(answer)) return answer
+        if (isLast || !isTemporary(answer)) return answer
       } catch (error) {
         if (isLast || !(error instanceof ApiUnreachable))
           throw clusterFailure(error, this.client.access.server)
@@ -191,11 +191,11 @@ export function clusterFailure(error: unknown, server: URL): unknown {
 }
 
 /** True if the API server is overloaded or temporarily unavailable. */
-function isPassing({ status }: ApiAnswer): boolean {
+function isTemporary({ status }: ApiAnswer): boolean {
   return status === 429 || status >= 500
 }
 
-function checked(answer: ApiAnswer, what: string): object {
+function requireSuccess(answer: ApiAnswer, what: string): object {
   const { status, body } = answer
   if (status >= 200 && status < 300 && typeof body === 'object' && body !== null) return body
   const reason = visibleText(statusMessage(answer))
@@ -213,7 +213,7 @@ function checked(answer: ApiAnswer, what: string): object {
   if (status === 409)
     throw new Failure(EXIT.failed, `cannot ${what}: ${reason}; add --force to take over these fields`)
   if (status === 400 || status === 422) throw new Failure(EXIT.invalid, `cannot ${what}: ${reason}`)
-  throw new Failure(isPassing(answer) ? EXIT.unreachable : EXIT.failed, `cannot ${what}: ${reason}`)
+  throw new Failure(isTemporary(answer) ? EXIT.unreachable : EXIT.failed, `cannot ${what}: ${reason}`)
 }
 
 /** Returns the name of the namespace that an answer says is missing, or null. */

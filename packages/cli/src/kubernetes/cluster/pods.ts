@@ -100,13 +100,13 @@ function podOf({ metadata, spec = {}, status = {} }: LiveObject): GatewayPod {
 }
 
 /** Port and scheme of the admin API in the pods. */
-export interface AdminPlace {
+export interface AdminEndpoint {
   readonly port: number
   readonly isTls: boolean
 }
 
 /** Returns the port and scheme of the admin API from the document in a ConfigMap. */
-export function adminPlace(configMap: KubernetesObject): AdminPlace {
+export function adminEndpoint(configMap: KubernetesObject): AdminEndpoint {
   const text = (configMap['data'] as Readonly<Record<string, string>> | undefined)?.[DOCUMENT_KEY] ?? ''
   const admin = partAt(readRaw(text), 'admin')
   const { port } = addressAt(admin, 'admin', '127.0.0.1:9901')
@@ -117,11 +117,11 @@ export function adminPlace(configMap: KubernetesObject): AdminPlace {
 export function memberOf(
   cluster: Cluster,
   pod: GatewayPod,
-  place: AdminPlace,
+  endpoint: AdminEndpoint,
   options: ServerOptions,
 ): FleetMember {
-  const server = `${place.isTls ? 'https' : 'http'}://localhost:${place.port}`
-  const route = { name: `pod ${pod.name}`, connect: () => forwardTo(cluster, pod, place.port) }
+  const server = `${endpoint.isTls ? 'https' : 'http'}://localhost:${endpoint.port}`
+  const route = { name: `pod ${pod.name}`, connect: () => forwardTo(cluster, pod, endpoint.port) }
   const { tokenFile } = options
   const client = new AdminClient({ server, ...(tokenFile === undefined ? {} : { tokenFile }) }, route)
   return { name: pod.name, client }

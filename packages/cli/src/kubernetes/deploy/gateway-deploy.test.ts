@@ -6,7 +6,7 @@ import { fileWith } from '../../testing.js'
 import { Cluster } from '../cluster/cluster.js'
 import { objectChanges } from './object-changes.js'
 
-// What a plan says and applies; the rest is tested with a real cluster (npm run test:kubernetes).
+// Plans and applied objects. npm run test:kubernetes covers the rest with a real cluster.
 
 const APPS = '/apis/apps/v1/namespaces/edge/deployments'
 const ROUTES = `
@@ -32,25 +32,25 @@ const LABELS = {
 }
 const DIFF = ['diff', '--kubernetes']
 
-/** A Deployment whose number of pods these field managers have set. */
-function plantDeployment(api: FakeApiServer, replicas: number, managers: readonly string[]): void {
+/** Returns a Deployment whose number of pods these field managers own. */
+function addForeignDeployment(api: FakeApiServer, replicas: number, managers: readonly string[]): void {
   const managedFields = managers.map((manager) => ({ manager, fieldsV1: { 'f:spec': { 'f:replicas': {} } } }))
   const metadata = { name: 'sluice', labels: LABELS, managedFields }
-  api.plant(APPS, { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: { replicas } })
+  api.addForeign(APPS, { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: { replicas } })
 }
 
-/** What each field manager has said of the number of pods. */
+/** Returns the number of pods that each field manager has applied. */
 function replicasSaid({ applied }: FakeApiServer): string[] {
   return applied
     .filter(({ object }) => object['kind'] === 'Deployment')
     .map(({ manager, object }) => `${manager} ${(object['spec'] as { replicas?: number }).replicas}`)
 }
 
-test('a Deployment keeps the number of pods that it has, unless the command line says one', async (t) => {
+test('a Deployment keeps its number of pods, unless the command line sets it', async (t) => {
   const { api, run } = await cluster(t)
   await run(DIFF, document(ROUTES))
   assert.deepEqual([...new Set(replicasSaid(api))], ['sluice 2'])
-  plantDeployment(api, 4, ['kubectl'])
+  addForeignDeployment(api, 4, ['kubectl'])
   api.applied.length = 0
   const silent = await run(DIFF, document(ROUTES), '-o', 'json')
   const told = await run(DIFF, document(ROUTES), '-o', 'json', '--replicas', '5')
@@ -60,18 +60,23 @@ test('a Deployment keeps the number of pods that it has, unless the command line
   assert.deepEqual([...new Set(replicasSaid(api))], ['sluice undefined'])
 })
 
-test('an autoscaler that is asked for says the number of pods, whatever the command line says', async (t) => {
+test('a requested autoscaler controls the number of pods', async (t) => {
   const { api, run } = await cluster(t)
-  plantDeployment(api, 4, ['sluice'])
+  addForeignDeployment(api, 4, ['sluice'])
   const { stdout } = await run(DIFF, document(ROUTES), '-o', 'json', '--replicas', '3', '--max-replicas', '6')
   assert.ok(!stdout.includes('spec.replicas'))
 })
 
-test('the plan names the routes of the document that change, and no value', async (t) => {
+test('the plan lists changed routes of the document, but no values', async (t) => {
   const { api, run } = await cluster(t)
   const data = { 'gateway.yaml': document(ROUTES) }
   const metadata = { name: 'sluice', labels: LABELS }
-  api.plant('/api/v1/namespaces/edge/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata, data })
+  api.addForeign('/api/v1/namespaces/edge/configmaps', {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata,
+    data,
+  })
   const next = document(ROUTES.replace('200', '201').replace(/ {2}- \{ id: stock.*\n/, ''))
   const { stdout } = await run(DIFF, next)
   assert.match(
@@ -85,7 +90,7 @@ test('the plan names the routes of the document that change, and no value', asyn
   )
 })
 
-test('a namespace that is not there is named, with the remedy', async (t) => {
+test('a missing namespace is reported with the fix', async (t) => {
   const { api, run } = await cluster(t)
   api.misbehave = (req, res) => {
     if (req.method !== 'PATCH') return false
@@ -102,7 +107,7 @@ test('a namespace that is not there is named, with the remedy', async (t) => {
   }
 })
 
-test('objects that plain kubectl apply cannot take are rendered with a note', async (t) => {
+test('objects that need kubectl apply --server-side are rendered with a note', async (t) => {
   const { run } = await cluster(t)
   const large = document(
     `\n  - { id: a, match: { path: / }, respond: { body: "${'x'.repeat(260 * 1024)}" } }\n`,
@@ -114,9 +119,9 @@ test('objects that plain kubectl apply cannot take are rendered with a note', as
   assert.doesNotMatch(small.stderr, /server-side/)
 })
 
-test('fields of others that differ are still a conflict', async (t) => {
+test('different fields of other managers are still a conflict', async (t) => {
   const { api } = await cluster(t)
-  plantDeployment(api, 4, ['kubectl'])
+  addForeignDeployment(api, 4, ['kubectl'])
   api.misbehave = (req, res) => {
     if (req.method !== 'PATCH') return false
     res.writeHead(409).end('{"kind":"Status","message":"conflict with \\"kubectl\\": .spec.paused"}')

@@ -3,7 +3,7 @@ import { EXIT, Failure, messageOf } from '../../failure.js'
 import { countText, shortDigest } from '../../output/text.js'
 import type { ServerOptions } from '../../program/building.js'
 import { type Cluster, type LiveObject, nameOf } from '../cluster/cluster.js'
-import { type AdminPlace, adminPlace, type GatewayPod, gatewayPods, memberOf } from '../cluster/pods.js'
+import { type AdminEndpoint, adminEndpoint, type GatewayPod, gatewayPods, memberOf } from '../cluster/pods.js'
 import { applyToAll, changeFleet } from '../fleet/fleet-change.js'
 import { type GatewayObjects, gatewayObjects } from '../objects/gateway-objects.js'
 import type { KubernetesObject, ObjectIdentity } from '../objects/object.js'
@@ -19,7 +19,7 @@ import {
   replicasOf,
   withoutReplicas,
 } from './object-changes.js'
-import { type Awaited, awaitPods, type RolloutEnd } from './pod-rollout.js'
+import { type AwaitPodsOptions, awaitPods, type RolloutOutcome } from './pod-rollout.js'
 import {
   checkNextRevision,
   nextNumber,
@@ -62,7 +62,7 @@ export interface DeployPlan {
 }
 
 /** Outcome of a deployment. */
-export interface DeployEnd {
+export interface DeployOutcome {
   /** `uncertain`: rolled back, but not all pods confirm the previous configuration. */
   readonly result: 'applied' | 'unchanged' | 'rolled-back' | 'uncertain' | 'unreachable'
   readonly digest: string | null
@@ -73,7 +73,7 @@ export interface DeployEnd {
 
 /** Maximum outage of the API server that a running deployment tolerates. */
 const API_OUTAGE_MS = 60_000
-const LOOK_MS = 500
+const POLL_MS = 500
 
 /** Deployment of one gateway to a cluster. */
 export class GatewayDeploy {
@@ -88,7 +88,7 @@ export class GatewayDeploy {
   }
 
   /** Runs the work while holding the deployment lock. @throws Failure if another deployment is running */
-  async alone<T>(work: () => Promise<T>): Promise<T> {
+  async withLock<T>(work: () => Promise<T>): Promise<T> {
     const { identity, timeoutMs, isForced } = this.#request
     const lock = await DeployLock.take(this.#cluster, identity, { timeoutMs, isForced, say: this.#say })
     try {
@@ -119,7 +119,7 @@ export class GatewayDeploy {
     const { objects, changes, notes } = isRolling ? await this.#changes(fresh) : trial
     const way = isRolling ? 'rolling' : isReloading ? 'reload' : 'objects'
     const before = revisions.flatMap((revision) => formerObjects(revision, identity))
-    const unneeded = await removals(this.#cluster, leftOver(before, objects))
+    const unneeded = await removals(this.#cluster, unneededObjects(before, objects))
     return { way, changes, unneeded, notes, pods, revisions, settings: isRolling ? settings : running }
   }
 
@@ -128,77 +128,77 @@ export class GatewayDeploy {
   }
 
   /** Executes a plan. Rolls back on any error. */
-  async carryOut(plan: DeployPlan): Promise<DeployEnd> {
+  async execute(plan: DeployPlan): Promise<DeployOutcome> {
     const wanted = plan.changes.filter(({ kind }) => kind !== 'none')
-    const doomed = this.#request.prunes ? plan.unneeded : []
-    if (wanted.length === 0 && doomed.length === 0) return this.#confirm(plan)
+    const pruned = this.#request.prunes ? plan.unneeded : []
+    if (wanted.length === 0 && pruned.length === 0) return this.#confirm(plan)
     this.#cluster.retryFor(API_OUTAGE_MS)
-    const end = plan.way === 'reload' ? await this.#reload(plan) : await this.#roll(plan)
-    if (end.result !== 'applied') return end
-    for (const { live } of doomed) await this.#cluster.remove(live)
-    await this.#remember(plan, end)
-    return end
+    const outcome = plan.way === 'reload' ? await this.#reload(plan) : await this.#roll(plan)
+    if (outcome.result !== 'applied') return outcome
+    for (const { live } of pruned) await this.#cluster.remove(live)
+    await this.#saveRevision(plan, outcome)
+    return outcome
   }
 
   /** Applies the document to pods that serve another one, although the objects have not changed. */
-  async #confirm(plan: DeployPlan): Promise<DeployEnd> {
-    const answers = await this.#applyTo(plan.pods, this.#placeOf(plan, 'next'), this.#request)
-    const end = await awaitPods(this.#awaited(plan))
-    if (!end.ok) throw new Failure(EXIT.failed, `no changes, but ${end.reasons.join('\n')}`)
+  async #confirm(plan: DeployPlan): Promise<DeployOutcome> {
+    const answers = await this.#applyTo(plan.pods, this.#endpointOf(plan, 'next'), this.#request)
+    const outcome = await awaitPods(this.#waitOptions(plan))
+    if (!outcome.ok) throw new Failure(EXIT.failed, `no changes, but ${outcome.reasons.join('\n')}`)
     const isSame = answers.every(({ result }) => result !== 'applied')
-    return endOf(isSame ? 'unchanged' : 'applied', end)
+    return outcomeOf(isSame ? 'unchanged' : 'applied', outcome)
   }
 
   /** Reloads the document in all running pods, in two phases. The ConfigMap is updated before activation. */
-  async #reload(plan: DeployPlan): Promise<DeployEnd> {
+  async #reload(plan: DeployPlan): Promise<DeployOutcome> {
     const { text, note } = this.#request
-    const place = this.#placeOf(plan, 'live')
-    const members = this.#members(plan.pods, place)
+    const endpoint = this.#endpointOf(plan, 'live')
+    const members = this.#members(plan.pods, endpoint)
     this.#say(`preparing the document in ${countText(members.length, 'pod')}`)
     const whenPrepared = () => this.#apply(plan.changes)
     const outcome = await changeFleet(members, { text, note, whenPrepared })
-    if (outcome.result === 'stopped') return await this.#goBack(plan, outcome.reasons)
+    if (outcome.result === 'stopped') return await this.#rollBack(plan, outcome.reasons)
     if (outcome.result !== 'done') {
       const result = outcome.result === 'unreachable' ? 'unreachable' : 'rolled-back'
       return { result, digest: null, reasons: outcome.reasons }
     }
-    return await this.#orBack(plan, () => this.#straighten(plan), outcome.reasons)
+    return await this.#withRollback(plan, () => this.#updateMissedPods(plan), outcome.reasons)
   }
 
   /** Applies the document to pods that started during the reload or could not be reached. */
-  async #straighten(plan: DeployPlan): Promise<RolloutEnd> {
-    const awaited = this.#awaited(plan)
-    while (performance.now() < awaited.untilMono) {
-      const answers = await this.#applyTo(await this.#pods(), awaited.place, this.#request)
+  async #updateMissedPods(plan: DeployPlan): Promise<RolloutOutcome> {
+    const options = this.#waitOptions(plan)
+    while (performance.now() < options.untilMono) {
+      const answers = await this.#applyTo(await this.#pods(), options.endpoint, this.#request)
       if (answers.every(({ result }) => result !== null)) break
-      await sleep(LOOK_MS)
+      await sleep(POLL_MS)
     }
-    return await awaitPods(awaited)
+    return await awaitPods(options)
   }
 
   /** Applies the objects and waits until the Deployment has created or replaced its pods. */
-  #roll(plan: DeployPlan): Promise<DeployEnd> {
-    return this.#orBack(plan, async () => {
+  #roll(plan: DeployPlan): Promise<DeployOutcome> {
+    return this.#withRollback(plan, async () => {
       await this.#apply(plan.changes)
-      return await awaitPods(this.#awaited(plan))
+      return await awaitPods(this.#waitOptions(plan))
     })
   }
 
   /** Runs the work and rolls back if it fails. @param before errors that have already occurred */
-  async #orBack(
+  async #withRollback(
     plan: DeployPlan,
-    work: () => Promise<RolloutEnd>,
+    work: () => Promise<RolloutOutcome>,
     before: readonly string[] = [],
-  ): Promise<DeployEnd> {
+  ): Promise<DeployOutcome> {
     let reasons: readonly string[]
     try {
-      const end = await work()
-      if (end.ok) return endOf('applied', end)
-      reasons = end.reasons
+      const outcome = await work()
+      if (outcome.ok) return outcomeOf('applied', outcome)
+      reasons = outcome.reasons
     } catch (error) {
       reasons = [messageOf(error)]
     }
-    return await this.#goBack(plan, [...before, ...reasons])
+    return await this.#rollBack(plan, [...before, ...reasons])
   }
 
   async #apply(changes: readonly ObjectChange[]): Promise<void> {
@@ -227,20 +227,20 @@ export class GatewayDeploy {
     await this.#cluster.apply(partial, { isTrial: false, isForced: true, manager: 'sluice-replicas' })
   }
 
-  async #goBack(plan: DeployPlan, reasons: readonly string[]): Promise<DeployEnd> {
+  async #rollBack(plan: DeployPlan, reasons: readonly string[]): Promise<DeployOutcome> {
     this.#say('rolling back')
     try {
-      const end = await this.#restore(plan)
-      if (end.ok) return { result: 'rolled-back', digest: null, reasons }
-      return { result: 'uncertain', digest: null, reasons: [...reasons, ...end.reasons] }
+      const outcome = await this.#restore(plan)
+      if (outcome.ok) return { result: 'rolled-back', digest: null, reasons }
+      return { result: 'uncertain', digest: null, reasons: [...reasons, ...outcome.reasons] }
     } catch (error) {
       return { result: 'uncertain', digest: null, reasons: [...reasons, messageOf(error)] }
     }
   }
 
   /** Restores the previous objects and deletes new ones. */
-  async #restore(plan: DeployPlan): Promise<RolloutEnd> {
-    const doomed = new Set((await this.#pods()).map(({ name }) => name))
+  async #restore(plan: DeployPlan): Promise<RolloutOutcome> {
+    const replacedPods = new Set((await this.#pods()).map(({ name }) => name))
     const last = plan.revisions[0]
     const objects = last === undefined ? [] : objectsOf(last, this.#request.identity).objects
     const before = new Map(objects.map((object) => [keyOf(object), object]))
@@ -253,13 +253,16 @@ export class GatewayDeploy {
     }
     if (last === undefined) return { ok: true, digest: null, pods: [] }
     const { text } = last
-    const place = adminPlace(objects.find(isConfigMap)!)
+    const endpoint = adminEndpoint(objects.find(isConfigMap)!)
     // Pods may already have loaded the new document from the ConfigMap.
-    await this.#applyTo(await this.#pods(), place, { text, note: 'rolled back' })
-    return await awaitPods({ ...this.#awaited(plan), text, place, doomed })
+    await this.#applyTo(await this.#pods(), endpoint, { text, note: 'rolled back' })
+    return await awaitPods({ ...this.#waitOptions(plan), text, endpoint, replacedPods })
   }
 
-  async #remember({ revisions: before, way, settings }: DeployPlan, { digest }: DeployEnd): Promise<void> {
+  async #saveRevision(
+    { revisions: before, way, settings }: DeployPlan,
+    { digest }: DeployOutcome,
+  ): Promise<void> {
     const { text, note, identity } = this.#request
     const revision = {
       number: nextNumber(before),
@@ -273,35 +276,39 @@ export class GatewayDeploy {
     await saveRevision(this.#cluster, identity, { revision, before })
   }
 
-  #awaited(plan: DeployPlan): Awaited {
+  #waitOptions(plan: DeployPlan): AwaitPodsOptions {
     const { text, identity, server, timeoutMs } = this.#request
     return {
       cluster: this.#cluster,
       identity,
       deployment: deploymentIn(plan.changes.map(({ object }) => object)),
       text,
-      place: this.#placeOf(plan, 'next'),
+      endpoint: this.#endpointOf(plan, 'next'),
       server,
-      doomed: new Set(plan.way === 'rolling' ? plan.pods.map(({ name }) => name) : []),
+      replacedPods: new Set(plan.way === 'rolling' ? plan.pods.map(({ name }) => name) : []),
       untilMono: performance.now() + timeoutMs,
       onProgress: this.#say,
     }
   }
 
   /** Returns the admin API port of the pods before or after the change. */
-  #placeOf({ changes }: DeployPlan, when: 'live' | 'next'): AdminPlace {
+  #endpointOf({ changes }: DeployPlan, when: 'live' | 'next'): AdminEndpoint {
     const { live, object } = changes.find((change) => isConfigMap(change.object))!
-    return adminPlace(when === 'live' && live !== null ? live : object)
+    return adminEndpoint(when === 'live' && live !== null ? live : object)
   }
 
-  #applyTo(pods: readonly GatewayPod[], place: AdminPlace, change: Pick<DeployRequest, 'text' | 'note'>) {
-    return applyToAll(this.#members(pods, place), change)
+  #applyTo(
+    pods: readonly GatewayPod[],
+    endpoint: AdminEndpoint,
+    change: Pick<DeployRequest, 'text' | 'note'>,
+  ) {
+    return applyToAll(this.#members(pods, endpoint), change)
   }
 
   /** Returns the ready pods as fleet members. */
-  #members(pods: readonly GatewayPod[], place: AdminPlace) {
+  #members(pods: readonly GatewayPod[], endpoint: AdminEndpoint) {
     const ready = pods.filter(({ isRunning, isReady }) => isRunning && isReady)
-    return ready.map((pod) => memberOf(this.#cluster, pod, place, this.#request.server))
+    return ready.map((pod) => memberOf(this.#cluster, pod, endpoint, this.#request.server))
   }
 
   async #pods(): Promise<GatewayPod[]> {
@@ -323,8 +330,11 @@ export function objectsOf(
   }
 }
 
-function endOf(result: 'applied' | 'unchanged', end: RolloutEnd & { readonly ok: true }): DeployEnd {
-  return { result, digest: end.digest, servingPods: end.pods.length, reasons: [] }
+function outcomeOf(
+  result: 'applied' | 'unchanged',
+  outcome: RolloutOutcome & { readonly ok: true },
+): DeployOutcome {
+  return { result, digest: outcome.digest, servingPods: outcome.pods.length, reasons: [] }
 }
 
 /** Returns the object of the previous revision. It includes the number of pods only if the deployment changed it. */
@@ -363,7 +373,10 @@ function changesDocument(changes: readonly ObjectChange[]): boolean {
   return changes.some(({ kind, object }) => kind === 'change' && isConfigMap(object))
 }
 
-function leftOver(before: readonly KubernetesObject[], now: readonly KubernetesObject[]): KubernetesObject[] {
+function unneededObjects(
+  before: readonly KubernetesObject[],
+  now: readonly KubernetesObject[],
+): KubernetesObject[] {
   const wanted = new Set(now.map(keyOf))
   const left = before.filter((object) => !wanted.has(keyOf(object)))
   return [...new Map(left.map((object) => [keyOf(object), object])).values()]
@@ -374,7 +387,7 @@ function keyOf(object: KubernetesObject): string {
 }
 
 /** Returns a one-line summary of a deployment. */
-export function endText({ result, digest, servingPods = 0 }: DeployEnd): string {
+export function outcomeText({ result, digest, servingPods = 0 }: DeployOutcome): string {
   if (result === 'unchanged') return `unchanged: ${shortDigest(digest)} is active in all pods`
   return `applied: ${shortDigest(digest)} is active in ${countText(servingPods, 'pod')}`
 }

@@ -24,7 +24,7 @@ export interface Removal extends ObjectChange {
 const MANAGED_BY = 'app.kubernetes.io/managed-by'
 const INSTANCE = 'app.kubernetes.io/instance'
 /** Metadata fields that the API server maintains. */
-const SERVERS_OWN = new Set(['creationTimestamp', 'generation', 'managedFields', 'resourceVersion', 'uid'])
+const SERVER_FIELDS = new Set(['creationTimestamp', 'generation', 'managedFields', 'resourceVersion', 'uid'])
 const REPLICAS = 'spec.replicas'
 /** Maximum number of paths that are listed per object. */
 const MAX_PATHS = 8
@@ -52,7 +52,7 @@ export async function objectChanges(
     if (live !== null && !isForced) refuseForeign(made, live)
     const object = live === null || setsReplicas ? made : withoutReplicas(made)
     const next = await cluster.apply(live === null ? object : withoutReplicas(object), options)
-    const changed = live === null ? [] : differences(lasting(live), lasting(next), '')
+    const changed = live === null ? [] : differences(comparablePart(live), comparablePart(next), '')
     const paths = object.kind === 'Deployment' ? changed.filter((path) => path !== REPLICAS) : changed
     const replicas = replicasOf(object)
     if (live !== null && replicas !== undefined && replicas !== replicasOf(live)) paths.push(REPLICAS)
@@ -108,8 +108,8 @@ function isSameOwner({ metadata: { labels } }: KubernetesObject, live: LiveObjec
   return [MANAGED_BY, INSTANCE].every((label) => live.metadata.labels?.[label] === labels[label])
 }
 
-function lasting({ metadata, status: _, ...rest }: LiveObject): object {
-  const kept = Object.entries(metadata).filter(([name]) => !SERVERS_OWN.has(name))
+function comparablePart({ metadata, status: _, ...rest }: LiveObject): object {
+  const kept = Object.entries(metadata).filter(([name]) => !SERVER_FIELDS.has(name))
   return { ...rest, metadata: Object.fromEntries(kept) }
 }
 

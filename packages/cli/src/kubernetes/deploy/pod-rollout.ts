@@ -3,28 +3,28 @@ import { visibleText } from '@sluice/core'
 import { EXIT, Failure } from '../../failure.js'
 import type { ServerOptions } from '../../program/building.js'
 import type { Cluster } from '../cluster/cluster.js'
-import { type AdminPlace, type GatewayPod, gatewayPods, memberOf } from '../cluster/pods.js'
+import { type AdminEndpoint, type GatewayPod, gatewayPods, memberOf } from '../cluster/pods.js'
 import { compareFleet, linesOf } from '../fleet/fleet-change.js'
 import type { KubernetesObject, ObjectIdentity } from '../objects/object.js'
 
 /** Options for `awaitPods`. */
-export interface Awaited {
+export interface AwaitPodsOptions {
   readonly cluster: Cluster
   readonly identity: ObjectIdentity
   readonly deployment: KubernetesObject
   /** Document that every pod must serve. */
   readonly text: string
-  readonly place: AdminPlace
+  readonly endpoint: AdminEndpoint
   readonly server: ServerOptions
   /** Names of pods that are being replaced. Their problems are ignored. */
-  readonly doomed: ReadonlySet<string>
+  readonly replacedPods: ReadonlySet<string>
   readonly untilMono: number
   /** Called with progress messages. */
   readonly onProgress: (line: string) => void
 }
 
 /** Outcome of the wait: the digest that all pods serve, or the errors. */
-export type RolloutEnd =
+export type RolloutOutcome =
   | { readonly ok: true; readonly digest: string | null; readonly pods: readonly GatewayPod[] }
   | { readonly ok: false; readonly reasons: readonly string[] }
 
@@ -44,36 +44,36 @@ interface DeploymentState {
   }
 }
 
-const LOOK_MS = 500
+const POLL_MS = 500
 
 /** Waits until the Deployment has all of its pods, all are up to date, and each one serves the document. */
-export async function awaitPods(awaited: Awaited): Promise<RolloutEnd> {
-  let last: Look = { isFinal: false, end: { ok: false, reasons: ['the rollout did not start'] } }
-  const say = sayOnce(awaited.onProgress)
-  while (performance.now() < awaited.untilMono) {
-    last = await look(awaited, say).catch(unanswered)
-    if (last.end.ok || last.isFinal) return last.end
-    await sleep(LOOK_MS)
+export async function awaitPods(options: AwaitPodsOptions): Promise<RolloutOutcome> {
+  let last: PodCheck = { isFinal: false, outcome: { ok: false, reasons: ['the rollout did not start'] } }
+  const say = withoutRepeats(options.onProgress)
+  while (performance.now() < options.untilMono) {
+    last = await checkPods(options, say).catch(tolerateOutage)
+    if (last.outcome.ok || last.isFinal) return last.outcome
+    await sleep(POLL_MS)
   }
-  const reasons = last.end.ok ? [] : last.end.reasons
+  const reasons = last.outcome.ok ? [] : last.outcome.reasons
   return { ok: false, reasons: [...reasons, 'the rollout timed out (--timeout)'] }
 }
 
-interface Look {
+interface PodCheck {
   /** True if waiting longer is pointless. */
   readonly isFinal: boolean
-  readonly end: RolloutEnd
+  readonly outcome: RolloutOutcome
 }
 
-async function look(awaited: Awaited, say: (line: string) => void): Promise<Look> {
-  const state = (await awaited.cluster.read(awaited.deployment)) as DeploymentState | null
+async function checkPods(options: AwaitPodsOptions, say: (line: string) => void): Promise<PodCheck> {
+  const state = (await options.cluster.read(options.deployment)) as DeploymentState | null
   const { isSeen, isDone, text } = progressOf(state)
   if (isSeen) say(text)
-  const pods = (await gatewayPods(awaited.cluster, awaited.identity)).filter(({ isEnding }) => !isEnding)
-  const stuck = pods.filter(({ name, problem }) => problem !== null && !awaited.doomed.has(name))
+  const pods = (await gatewayPods(options.cluster, options.identity)).filter(({ isEnding }) => !isEnding)
+  const stuck = pods.filter(({ name, problem }) => problem !== null && !options.replacedPods.has(name))
   if (stuck.length > 0)
-    return { isFinal: true, end: failed(stuck.map(({ name, problem }) => `pod ${name}: ${problem}`)) }
-  if (isDone) return { isFinal: false, end: await askPods(awaited, pods) }
+    return { isFinal: true, outcome: failed(stuck.map(({ name, problem }) => `pod ${name}: ${problem}`)) }
+  if (isDone) return { isFinal: false, outcome: await verifyPods(options, pods) }
   const { conditions = [] } = state?.status ?? {}
   const refused = conditions.filter(({ type, status }) => type === 'ReplicaFailure' && status === 'True')
   const waiting = pods.filter(({ unscheduled }) => unscheduled !== null)
@@ -81,22 +81,22 @@ async function look(awaited: Awaited, say: (line: string) => void): Promise<Look
     ...refused.map(({ message = '' }) => visibleText(message)),
     ...waiting.map(({ name, unscheduled }) => visibleText(`pod ${name}: ${unscheduled}`)),
   ]
-  return { isFinal: false, end: failed([text, ...why]) }
+  return { isFinal: false, outcome: failed([text, ...why]) }
 }
 
 /** Treats a temporary outage of the API server as "not ready yet", so that it causes no rollback. */
-function unanswered(error: unknown): Look {
+function tolerateOutage(error: unknown): PodCheck {
   if (error instanceof Failure && error.exit === EXIT.unreachable)
-    return { isFinal: false, end: failed([error.message]) }
+    return { isFinal: false, outcome: failed([error.message]) }
   throw error
 }
 
-function failed(reasons: readonly string[]): RolloutEnd {
+function failed(reasons: readonly string[]): RolloutOutcome {
   return { ok: false, reasons }
 }
 
 /** Suppresses repeated messages. */
-function sayOnce(say: (line: string) => void): (line: string) => void {
+function withoutRepeats(say: (line: string) => void): (line: string) => void {
   let said = ''
   return (line) => {
     if (line !== said) say(visibleText(line))
@@ -105,9 +105,9 @@ function sayOnce(say: (line: string) => void): (line: string) => void {
 }
 
 /** Checks that every pod serves the document. */
-async function askPods(awaited: Awaited, pods: readonly GatewayPod[]): Promise<RolloutEnd> {
-  const { cluster, place, server, text } = awaited
-  const members = pods.map((pod) => memberOf(cluster, pod, place, server))
+async function verifyPods(options: AwaitPodsOptions, pods: readonly GatewayPod[]): Promise<RolloutOutcome> {
+  const { cluster, endpoint, server, text } = options
+  const members = pods.map((pod) => memberOf(cluster, pod, endpoint, server))
   const answers = await compareFleet(members, text)
   const others = answers.filter(({ result }) => result !== 'unchanged')
   if (others.length === 0) return { ok: true, digest: answers[0]?.digest ?? null, pods }
@@ -137,6 +137,6 @@ function progressOf(state: DeploymentState | null): Progress {
   return {
     isSeen,
     isDone,
-    text: `${updatedReplicas} of ${wanted} pods new, ${availableReplicas} ready, ${replicas} in all`,
+    text: `${updatedReplicas} of ${wanted} pods updated, ${availableReplicas} ready, ${replicas} in total`,
   }
 }

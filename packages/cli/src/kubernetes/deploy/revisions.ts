@@ -36,7 +36,7 @@ export interface Revision {
 export type Way = 'reload' | 'rolling' | 'objects'
 
 /** Number of revisions that are kept. */
-const KEPT = 10
+const MAX_REVISIONS = 10
 const COMPONENT = 'app.kubernetes.io/component'
 const CONFIG_MAP = { apiVersion: 'v1', kind: 'ConfigMap' }
 const FACTS_KEY = 'revision.json'
@@ -76,7 +76,7 @@ export async function saveRevision(
   { revision, before }: { readonly revision: Revision; readonly before: readonly Revision[] },
 ): Promise<void> {
   await cluster.apply(configMapOf(revision, identity), { isTrial: false, isForced: true })
-  for (const old of before.slice(KEPT - 1)) {
+  for (const old of before.slice(MAX_REVISIONS - 1)) {
     const live = await cluster.read(configMapOf(old, identity))
     if (live !== null) await cluster.remove(live)
   }

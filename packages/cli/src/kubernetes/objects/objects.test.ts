@@ -20,7 +20,7 @@ const SETTINGS: ObjectSettings = {
   tier: 'W2',
   replicas: 3,
 }
-/** The way to the DNS of the cluster. */
+/** Egress rule for the cluster DNS. */
 const DNS = {
   to: CLUSTER_DNS,
   ports: [
@@ -40,7 +40,7 @@ function one(objects: readonly KubernetesObject[], kind: string): KubernetesObje
   return found[0]!
 }
 
-/** The value below keys and list positions. */
+/** Returns the value at a path of keys and list positions. */
 function at(value: unknown, path: string): unknown {
   return path
     .split('.')
@@ -55,7 +55,7 @@ function egressOf(document: string): unknown {
   return at(one(made(document, { secret: 's' }), 'NetworkPolicy'), 'spec.egress')
 }
 
-test('a gateway is an account, its document, a service, a policy, pods and their budget', () => {
+test('a gateway has a service account, ConfigMap, Service, NetworkPolicy, Deployment and disruption budget', () => {
   const objects = made()
   assert.deepEqual(
     objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`),
@@ -73,7 +73,7 @@ test('a gateway is an account, its document, a service, a policy, pods and their
   assert.deepEqual({ ...labels, ...(selector as object) }, labels)
 })
 
-test('pods have no rights: no root, no capabilities, no token, nothing to write but their own volumes', () => {
+test('pods have no privileges: no root, no capabilities, no token, a read-only root file system', () => {
   const pod = podOf()
   assert.equal(at(pod, 'automountServiceAccountToken'), false)
   assert.equal(at(pod, 'securityContext.runAsNonRoot'), true)
@@ -86,7 +86,7 @@ test('pods have no rights: no root, no capabilities, no token, nothing to write 
   assert.equal(at(pod, 'containers.0.volumeMounts.0.readOnly'), true)
 })
 
-test('each tier has its CPUs and memory, unless the user says otherwise', () => {
+test('each tier sets CPUs and memory, unless overridden', () => {
   for (const [tier, { cpus, memoryMib }] of Object.entries(TIERS)) {
     const container = at(podOf(BEGIN, { tier: tier as 'W1' }), 'containers.0')
     const amounts = { cpu: String(cpus), memory: `${memoryMib / 1024}Gi` }
@@ -96,7 +96,7 @@ test('each tier has its CPUs and memory, unless the user says otherwise', () => 
   assert.deepEqual(at(podOf(BEGIN, { resources }), 'containers.0.resources'), resources)
 })
 
-test('parts of the pods that a platform asks for replace ours, and times of probes single ones', () => {
+test('platform settings replace the defaults, and probe settings override single values', () => {
   const settings = {
     sidecars: [{ name: 'shipper' }],
     readinessProbe: { periodSeconds: 2 },
@@ -121,7 +121,7 @@ test('parts of the pods that a platform asks for replace ours, and times of prob
     assert.deepEqual([metadata.labels['team'], metadata.labels['app.kubernetes.io/name']], ['edge', 'sluice'])
 })
 
-test('the grace period holds the sleep before SIGTERM, the drain of the document and the flush of the log', () => {
+test('the grace period covers the preStop sleep, the drain and the flush of the log', () => {
   const times = (document: string): unknown[] => {
     const pod = podOf(document)
     return [at(pod, 'containers.0.lifecycle.preStop.sleep.seconds'), at(pod, 'terminationGracePeriodSeconds')]
@@ -131,11 +131,11 @@ test('the grace period holds the sleep before SIGTERM, the drain of the document
   assert.deepEqual(times(`${BEGIN}drain: { delay: 10s, timeout: 0s }`), [undefined, 20])
 })
 
-test('a drain whose time is a reference is refused', () => {
+test('a drain timeout that is a reference is rejected', () => {
   assert.throws(() => made(`${BEGIN}drain: { timeout: "\${env:T:-5s}" }`), ObjectsError)
 })
 
-test('probes ask the address for metrics, else a listener that answers the kubelet, else the admin API', () => {
+test('probes use the metrics address, else a listener with health, else the admin API', () => {
   const probe = (document: string): unknown => at(podOf(document), 'containers.0.readinessProbe.httpGet')
   assert.deepEqual(probe(`${BEGIN}metrics: { address: ":9902" }`), {
     path: '/readyz',
@@ -156,7 +156,7 @@ listeners:
   assert.deepEqual(probe(admin), { path: '/readyz', port: 'admin', scheme: 'HTTPS' })
 })
 
-test('a document whose pods nobody could reach or ask is refused with the remedy', () => {
+test('a document without reachable listeners or probes is rejected with the fix', () => {
   for (const [document, remedy] of [
     ['version: 1', /use for example listeners: \[\{ address: ':8080' \}\]/],
     ['version: 1\nlisteners: [{ address: "127.0.0.1:8080", health: true }]', /no listener is reachable/],
@@ -173,7 +173,7 @@ test('a document whose pods nobody could reach or ask is refused with the remedy
   assert.throws(() => made(BEGIN, { monitoring: {} }), /metrics: \{ address/)
 })
 
-test('the ports of clients are 80 and 443 at the service unless a listener has them itself', () => {
+test('the Service has the ports 80 and 443, unless another listener uses them', () => {
   const ports = (document: string): unknown =>
     (at(one(made(document), 'Service'), 'spec.ports') as { name: string; port: number }[]).map(
       ({ name, port }) => `${name} ${port}`,
@@ -195,7 +195,7 @@ test('the ports of clients are 80 and 443 at the service unless a listener has t
   )
 })
 
-test('addresses of IPv4 and IPv6 with the same port are one port of the pods', () => {
+test('IPv4 and IPv6 addresses with the same port share a pod port', () => {
   const document = 'version: 1\nlisteners: [{ address: ":80" }, { address: "[::]:80", health: true }]'
   const objects = made(document)
   assert.equal((at(one(objects, 'Service'), 'spec.ports') as unknown[]).length, 1)
@@ -204,7 +204,7 @@ test('addresses of IPv4 and IPv6 with the same port are one port of the pods', (
   assert.equal(at(container, 'readinessProbe.httpGet.port'), 'http')
 })
 
-test('the document is in the ConfigMap as it was written, with its digest, which replaces the pods when it changes', () => {
+test('the ConfigMap contains the unchanged document and its digest, and a new digest replaces the pods', () => {
   const document = `${BEGIN}# a comment\n`
   const sha256 = createHash('sha256').update(document).digest('hex')
   const objects = made(document)
@@ -231,7 +231,7 @@ log: { geo: { file: /data/places.mmdb }, file: { dir: records } }
 state: { url: "redis://10.0.0.2", password: "\${env:PASSWORD}", username: "\${env:NAME:-a}" }
 `
 
-test('values come from the Secret by reference, and no value of this machine is in any object', (t) => {
+test('values are references to the Secret, and no local value is in any object', (t) => {
   process.env['PASSWORD'] = 'Zq7-of-this-machine'
   t.after(() => delete process.env['PASSWORD'])
   const objects = made(REFERRING, { secret: 'values', fileSecrets: { tls: 'upstream-tls' } })
@@ -257,7 +257,7 @@ test('values come from the Secret by reference, and no value of this machine is 
   ])
 })
 
-test('references need a Secret, unless they have defaults or the user gives their values', () => {
+test('references need a Secret, unless they have defaults or extraEnv sets their values', () => {
   assert.throws(() => made(REFERRING), /specify the Secret that contains/)
   const defaulted = `${BEGIN}environment: "\${env:STAGE:-test}"`
   assert.ok(made(defaulted).length > 0)
@@ -266,14 +266,14 @@ test('references need a Secret, unless they have defaults or the user gives thei
   assert.deepEqual(env, extraEnv)
 })
 
-test('a file outside the folder of the document, or with a name that no Secret can have, is refused', () => {
+test('a file outside the folder of the document, or with an invalid key name, is rejected', () => {
   for (const path of ['../a.txt', 'a/../../b.txt', 'a b.txt', '..']) {
     const document = `${BEGIN}routes: [{ id: r, respond: { body: "\${file:${path}}" } }]`
     assert.throws(() => made(document, { secret: 's' }), ObjectsError, path)
   }
 })
 
-test('a document with a secret in it becomes no ConfigMap, but one with the digest of a token does', () => {
+test('a document with a secret is rejected, but the digest of a token is allowed', () => {
   const users = 'policies: [{ id: p, use: basic-auth, with: { users: [{ name: a, password: Zq7-secret }] } }]'
   assert.throws(
     () => made(`${BEGIN}${users}`),
@@ -284,7 +284,7 @@ test('a document with a secret in it becomes no ConfigMap, but one with the dige
   assert.ok(made(`${BEGIN}admin: { tokens: [{ id: a, sha256: ${'ab'.repeat(32)} }] }`).length > 0)
 })
 
-test('the way out is open to what the document names, and to nothing else', () => {
+test('egress is allowed only to destinations in the document', () => {
   const namespace = (name: string): object => ({
     to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } }],
   })
@@ -316,7 +316,7 @@ cache: { url: http://cache.example.net:9910, serve: { persist: { url: rediss://1
   )
 })
 
-test('the way out is open to the servers that policies ask', () => {
+test('egress is allowed to the servers of policies', () => {
   const document = `${BEGIN}
 policies:
   - { id: keys, use: jwt, with: { jwks: { url: "https://keys.example.com/jwks" }, issuers: ["https://issuer.example.com:1"] } }
@@ -333,7 +333,7 @@ routes: [{ id: r, policies: [{ use: api-call, with: { calls: [{ name: a, url: "h
   assert.match(notes[0]!, /to policies\[1\], whose address is not in the document/)
 })
 
-test('the URL of a target whose Service is followed opens nothing', () => {
+test('the URL of a target with service discovery adds no egress rule', () => {
   const target = '{ url: "https://orders.example.com", service: "k8s://orders.shop:https" }'
   const rules = egressOf(`${BEGIN}upstreams: { a: { targets: [${target}] } }`) as unknown[]
   assert.equal(rules.length, 3)
@@ -343,7 +343,7 @@ test('the URL of a target whose Service is followed opens nothing', () => {
   )
 })
 
-test('what the document does not tell is left closed, and said', () => {
+test('unknown destinations stay closed and are reported', () => {
   const document = `${BEGIN}upstreams: { a: { targets: ["\${env:URL:-http://a}"] } }\nlog: { sink: file, file: { dir: /records } }`
   const { notes } = gatewayObjects(document, SETTINGS)
   assert.match(notes.join('\n'), /upstreams\.a\.targets\[0\], whose address is not in the document/)
@@ -351,7 +351,7 @@ test('what the document does not tell is left closed, and said', () => {
   assert.deepEqual(gatewayObjects(document, { ...SETTINGS, network: null }).notes.length, 1)
 })
 
-test('the admin API and metrics are for the own namespace and the monitoring, listeners for everybody', () => {
+test('admin API and metrics are open to the own and the monitoring namespace, listeners to all', () => {
   const document = `${BEGIN}metrics: { address: ":9902" }`
   const [clients, observers] = at(one(made(document), 'NetworkPolicy'), 'spec.ingress') as unknown[]
   assert.deepEqual(clients, { ports: [{ port: 8080, protocol: 'TCP' }] })
@@ -362,7 +362,7 @@ test('the admin API and metrics are for the own namespace and the monitoring, li
   assert.deepEqual(at(narrowed, 'spec.ingress.0.from'), from)
 })
 
-test('service discovery has the right to follow the slices of the namespaces it names, and a token', () => {
+test('service discovery gets a token and permissions for EndpointSlices of its namespaces', () => {
   const objects = made(`${BEGIN}upstreams: { a: { targets: ["k8s://orders.shop:8080"] } }`)
   assert.deepEqual(at(one(objects, 'Role'), 'rules'), [
     { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'watch'] },
@@ -375,7 +375,7 @@ test('service discovery has the right to follow the slices of the namespaces it 
   assert.equal(at(one(objects, 'Deployment'), 'spec.template.spec.automountServiceAccountToken'), true)
 })
 
-test('with an autoscaler the number of pods is its own', () => {
+test('an autoscaler controls the number of pods', () => {
   const objects = made(BEGIN, { autoscaling: { maxReplicas: 9, requestsInFlight: 200 } })
   assert.equal(at(one(objects, 'Deployment'), 'spec.replicas'), undefined)
   const autoscaler = one(objects, 'HorizontalPodAutoscaler')
@@ -386,7 +386,7 @@ test('with an autoscaler the number of pods is its own', () => {
   })
 })
 
-test('the data directory has room for all that the traffic log may keep', () => {
+test('the data volume fits the maximum size of the traffic log', () => {
   const limit = (log: string): unknown => at(podOf(`${BEGIN}log: ${log}`), 'volumes.1.emptyDir.sizeLimit')
   assert.equal(limit('{ sink: none }'), '256Mi')
   assert.equal(limit('{}'), '1280Mi')
@@ -399,7 +399,7 @@ test('the data directory has room for all that the traffic log may keep', () => 
   assert.deepEqual(at(podOf(BEGIN, { dataVolume: volume }), 'volumes.1'), { name: 'data', ...volume })
 })
 
-test('alerts ask metrics that exist, of this gateway alone', () => {
+test('alerts use existing metrics, restricted to this gateway', () => {
   const reference = readFileSync(new URL('../../../../../docs/reference/metrics.md', import.meta.url), 'utf8')
   const rules = one(
     made(`${BEGIN}metrics: { address: ":9902" }`, { monitoring: { labels: { release: 'p' } } }),
@@ -418,7 +418,7 @@ test('alerts ask metrics that exist, of this gateway alone', () => {
   }
 })
 
-test('the objects as YAML are the objects, and the document in them can be read', () => {
+test('the YAML parses to the same objects, and the document in it is readable', () => {
   const document = `${BEGIN}# 'quotes' and "others", a line that is longer than the eighty characters of most terminals, and then some\n`
   const objects = made(document, { autoscaling: { maxReplicas: 4 } })
   const text = objectsYaml(objects)
@@ -429,7 +429,7 @@ test('the objects as YAML are the objects, and the document in them can be read'
   assert.ok(text.includes("\n    # 'quotes' and"))
 })
 
-test('no character of a document ends a line of the objects for other readers of YAML', () => {
+test('no character of a document is a line break for other YAML parsers', () => {
   const document = `${BEGIN}# a\u2028immutable: true\n# b\u0085kind: Secret\n`
   const text = objectsYaml(made(document))
   assert.doesNotMatch(text, /[\u0085\u2028\u2029]/)
@@ -439,6 +439,6 @@ test('no character of a document ends a line of the objects for other readers of
   assert.deepEqual(configMap.data, { 'gateway.yaml': document })
 })
 
-test('a document whose alias stands for what holds it is refused', () => {
+test('a document with a circular alias is rejected', () => {
   assert.throws(() => made(`${BEGIN}x: &a [*a]\n`), /circular alias/)
 })

@@ -17,7 +17,7 @@ interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string }
 }
 
-/** What the kubelet asks of pods with this document. */
+/** Returns the readiness and liveness probes for a document. */
 function probesOf(document: string): { readonly ready: Probe; readonly alive: Probe } {
   const deployment = gatewayObjects(document, SETTINGS).objects.find(({ kind }) => kind === 'Deployment')
   const { template } = deployment!['spec'] as {
@@ -35,7 +35,7 @@ for (const [name, keys, port] of [
   ],
   ['a listener with health', 'listeners: [{ address: ":8080", health: true }]\n', 'http'],
 ] as const) {
-  test(`${name} answers probes as the kubelet asks: not ready while it drains, and alive all the time`, async (t) => {
+  test(`${name} answers the kubelet's probes: not ready during a drain, but always alive`, async (t) => {
     const document = `version: 1\n${keys}${REST}`
     const { ready, alive } = probesOf(document)
     assert.equal(ready.httpGet.port, port)
@@ -49,7 +49,7 @@ for (const [name, keys, port] of [
     gateway.process.kill('SIGTERM')
     await until(async () => (await statusOf(ready)) === 503)
     assert.equal(await statusOf(alive), 200)
-    // The second one ends the drain.
+    // A second SIGTERM ends the drain.
     gateway.process.kill('SIGTERM')
     await gateway.exited
   })
