@@ -21,7 +21,7 @@ export function templateOf(object, { slots, texts, condition = null, each = null
     .map((line) => withTexts(line, texts))
     .join('\n')
   const left = /__slot_\d+__|slot-[a-z]+|\bslot\b/.exec(text)
-  if (left !== null) throw new Error(`${object.kind}: the template says nothing of ${left[0]}`)
+  if (left !== null) throw new Error(`${object.kind}: the template still contains ${left[0]}`)
   const framed = frame(text, { condition, each })
   return framed.includes('$facts') ? FACTS + framed : framed
 }

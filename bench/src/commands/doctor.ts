@@ -9,8 +9,7 @@ export async function benchDoctor({
   readonly output: 'table' | 'json' | 'yaml'
 }): Promise<number> {
   const noise = hostWarnings(await quietLook())
-  const remedy =
-    noise.length === 0 ? null : 'end what runs beside it, or compare CPU time within one run only'
+  const remedy = noise.length === 0 ? null : 'stop other programs, or compare CPU time only within one run'
   const quiet: Finding = { subject: 'quiet machine', found: noise.join('; ') || 'yes', remedy }
   const findings = [quiet, ...machineFindings(), ...programFindings()]
   if (output !== 'table') await printValue({ findings }, output)

@@ -167,7 +167,7 @@ function installedPeers(peers: readonly PeerName[]): readonly PeerName[] {
 function targetOf({ target, pid }: MeasuringFlags & ChoiceFlags): Target | null {
   if (target !== undefined) return { origin: originOf(target, '--target'), pid: pid ?? null }
   if (pid === undefined) return null
-  throw usage('--pid names the process of a target; name that as well')
+  throw usage('--pid names the process of a target; add --target')
 }
 
 /** Explicit rates must be possible. Default rates are left out if they are not. */

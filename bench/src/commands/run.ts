@@ -20,7 +20,7 @@ export async function benchQuick(flags: MeasuringFlags & CallFlags, url?: string
   if (url === undefined) {
     const own = ['method', 'header', 'data', 'body', 'pid'] as const
     const alone = own.find((name) => flags[name] !== undefined)
-    if (alone !== undefined) throw usage(`--${alone} is for a URL; write it after the command`)
+    if (alone !== undefined) throw usage(`--${alone} requires a URL; write the URL after the command`)
     const suite = chosenSuite(namedSuite('smoke'), flags)
     return measureAndReport(runOptions(suite, flags, []), flags, outcome)
   }

@@ -16,7 +16,7 @@ const UNDER_WAY = /aborted due to deadline/
 export const oha: Engine = {
   name: 'oha',
   hasOpenLoop: true,
-  remedy: 'run `cargo install oha --locked`, with a Rust from rustup.rs because that of Debian 12 is too old',
+  remedy: 'run `cargo install oha --locked` with Rust from rustup.rs; the version in Debian 12 is too old',
   version: () => versionOf('oha', '--version'),
   run: async (options) => {
     const { connections, cpu, warmUpSeconds } = options

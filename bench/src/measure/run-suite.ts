@@ -92,9 +92,9 @@ function checkedVersions(options: RunOptions, { rate, saturation }: RunEngines):
   }
   const { peers, rateShares, isPinned } = options
   if (rateShares.length > 0 && options.suite.trials === undefined && !rate.hasOpenLoop)
-    throw new Error(`${rate.name} cannot hold a rate, which latency at rates needs`)
+    throw new Error(`${rate.name} cannot hold a rate, which is necessary to measure latency at fixed rates`)
   if (isPinned && findProgram('taskset') === null)
-    throw new Error('taskset is not installed; install the package util-linux, or pin nothing')
+    throw new Error('taskset is not installed; install the package util-linux, or use --no-pin')
   const missing = peers.map(missingPeer).filter((problem) => problem !== null)
   if (missing.length > 0) throw new Error(missing.join('; '))
   return versions

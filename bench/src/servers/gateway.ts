@@ -154,7 +154,7 @@ async function deploy(admin: string, document: object): Promise<void> {
     signal: AbortSignal.timeout(DEPLOY_MS),
   })
   const text = await answer.text()
-  if (!answer.ok) throw new Error(`the gateway did not take a document: ${answer.status} ${text}`)
+  if (!answer.ok) throw new Error(`the gateway did not accept a document: ${answer.status} ${text}`)
 }
 
 /** Version of the measured gateway. */
