@@ -28,7 +28,7 @@ export interface SupervisorOptions {
   readonly overrides?: Overrides
   readonly workers?: number
   readonly tier?: Tier
-  /** Folder for the last good document and the deploy history; default `./data`. */
+  /** Folder for the last valid document and the deploy history; default `./data`. */
   readonly dataDir?: string
   /** Module that worker processes run. */
   readonly workerEntry: URL

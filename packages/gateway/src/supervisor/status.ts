@@ -25,7 +25,7 @@ export interface SupervisorStatus {
   readonly lastRollout: RolloutReport | null
   /** Plugins of the active document. */
   readonly plugins: readonly PluginStatus[]
-  /** Warnings for operators, such as those of the document, or that the last good document is active. */
+  /** Warnings for operators, such as those of the document, or that the last valid document is active. */
   readonly warnings: readonly string[]
 }
 

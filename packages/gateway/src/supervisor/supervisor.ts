@@ -139,7 +139,7 @@ export class Supervisor implements AdminBackend {
   }
 
   /**
-   * Applies the document, or the last good one if the document is broken.
+   * Applies the document, or the last valid one if the document is broken.
    * @throws StartError if neither can be applied, or if it is asked to stop before that. Everything is
    * stopped again then.
    */
@@ -363,7 +363,7 @@ export class Supervisor implements AdminBackend {
     return result.result === 'applied'
   }
 
-  /** Falls back to the last good document when the document is broken or the workers refuse it. */
+  /** Falls back to the last valid document when the document is broken or the workers refuse it. */
   async #startWithLastGood(first: ApplyResult): Promise<void> {
     const error = startError(first, this.#dependencies.documents.describe)
     const mayHelp = isDocumentAtFault(first) && this.#failure === null

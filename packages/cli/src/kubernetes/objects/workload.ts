@@ -22,7 +22,7 @@ const USER = 10_001
 export const PROPAGATION_MS = 5000
 /** Time between the planned exit of a gateway and the kubelet's SIGKILL. */
 export const MARGIN_MS = 2000
-/** Disk space for the last good document and the deployment history, in bytes. */
+/** Disk space for the last valid document and the deployment history, in bytes. */
 export const DATA_BYTES = 256 * 1024 ** 2
 
 /** Update strategy: starts a new pod before an old one stops. */
