@@ -2,19 +2,19 @@
 export const METRICS = ['rps', 'cpu', 'p50', 'p99', 'rss'] as const
 export type Metric = (typeof METRICS)[number]
 
-/** How far a figure may move before a comparison fails, such as `rps<-5%`: requests a second fell by more than 5 %. */
+/** A limit that makes a comparison fail, such as `rps<-5%`: requests per second fell by more than 5 %. */
 export interface Limit {
   readonly metric: Metric
   readonly direction: '<' | '>'
-  /** As a share with its sign: -0.05. */
+  /** Signed share, such as -0.05. */
   readonly change: number
-  /** As it was written. */
+  /** Original text. */
   readonly text: string
 }
 
 const LIMIT = /^(\w+)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)%$/
 
-/** Reads `rps<-5% or p99>+10%`; any of the limits fails a comparison. @throws Error that says what is wrong. */
+/** Parses limits such as `rps<-5% or p99>+10%`. A comparison fails if any of them applies. @throws Error if invalid */
 export function parseLimits(expression: string): Limit[] {
   return expression.split(/\bor\b/).map((part) => {
     const text = part.trim()

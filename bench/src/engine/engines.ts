@@ -8,7 +8,7 @@ import { wrk } from './wrk.js'
 
 const PROGRAM = fileURLToPath(new URL('./autocannon-program.js', import.meta.url))
 
-/** autocannon, in a separate process: always available, closed loop and fixed rate, all latency values. */
+/** autocannon in a separate process. Always available. Supports closed loops and fixed rates. Keeps all latencies. */
 export const autocannon: Engine = {
   name: 'autocannon',
   hasOpenLoop: true,

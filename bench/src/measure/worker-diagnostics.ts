@@ -7,7 +7,7 @@ type Series = ReadonlyMap<string, number>
 /** Figures that a gateway reports about itself. */
 export interface GatewayDiagnostics {
   readonly workers: WorkerDiagnostics[]
-  /** Waits for upstream connections of all workers, or null if the gateway does not count them. */
+  /** Waits for an upstream connection, in all workers. Null if the gateway does not count them. */
   readonly upstreamWaits: number | null
 }
 

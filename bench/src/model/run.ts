@@ -15,7 +15,7 @@ export const TARGET = 'target'
 export interface Target {
   /** Scheme, host and port. */
   readonly origin: string
-  /** Its first local process, or null if its CPU time is unknown. */
+  /** First local process of the server, or null if its CPU time is unknown. */
   readonly pid: number | null
 }
 

@@ -62,7 +62,7 @@ export const Trial = Type.Object({
   targetPerSecond: Type.Number(),
   /** Requests per second at saturation. */
   saturationPerSecond: Type.Number(),
-  /** All requests. A request that was sent again counts once. */
+  /** Number of requests. A request that was sent again counts once. */
   requests: Type.Number(),
   /** Requests that were sent again, because their kept-alive connection closed without a response byte. */
   sentAgain: Type.Number(),

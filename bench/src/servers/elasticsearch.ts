@@ -8,23 +8,23 @@ import {
 } from '@sluice/logger/testing/elasticsearch'
 import { reapAtExit, release } from '../process-reaper.js'
 
-/** What to do where no Elasticsearch is installed; null when it is. */
+/** Returns a message with a remedy if Elasticsearch is not installed, or null if it is. */
 export function missingElasticsearch(): string | null {
   if (elasticsearchSkip === false) return null
   return 'no Elasticsearch is installed; `npm run services` installs one and prints the variable to set'
 }
 
-/** How the node of a run is started. */
+/** Options for the Elasticsearch node of a run. */
 export interface LogNodeOptions {
-  /** It makes its own folder in it. */
+  /** Parent folder. The node creates its own folder in it. */
   readonly dir: string
-  /** The cores of load generator and origin; null: wherever the system puts it. */
+  /** Cores of load generator and origin, which the node shares. Null leaves the choice to the system. */
   readonly cpus: string | null
-  /** As in production; else it starts in half of the CPU time, and is slow. */
+  /** True for production settings. Otherwise the node starts in half of the CPU time, but is slow. */
   readonly isMeasured: boolean
 }
 
-/** The Elasticsearch of a run, whose node is another one after it was killed and started again. */
+/** The Elasticsearch of a run. A restart replaces `node`. */
 export class LogNode {
   node: ElasticsearchNode
   readonly #options: LogNodeOptions
@@ -39,7 +39,7 @@ export class LogNode {
     return new LogNode(await startNode(options), options)
   }
 
-  /** Has one that answers, whatever a trial has left. @throws Error when it cannot be started */
+  /** Resumes the node, or restarts it if it does not respond. @throws Error if it cannot be started */
   async revive(): Promise<void> {
     this.node.resume()
     const answer = await this.node.request('GET', '/').catch(() => null)
@@ -48,7 +48,7 @@ export class LogNode {
     await this.restart()
   }
 
-  /** One that has ended, with its data and on its port. */
+  /** Restarts an ended node with its data and on its port. */
   async restart(): Promise<void> {
     this.node = await startNode(this.#options, this.node.port)
   }
@@ -65,7 +65,7 @@ async function startNode(
   const again = port === undefined ? {} : { port }
   const node = await startElasticsearch({ dir: homeIn(dir), isMeasured, ...again })
   if (cpus !== null) spawnSync('taskset', ['-a', '-c', '-p', cpus, String(node.pid)])
-  // Asked to end in order it would still write into its folder when this process is gone.
+  // A graceful shutdown would still write into the folder after this process has ended.
   const { pid } = node
   reapAtExit(pid)
   const released = (end: () => Promise<void>) => async (): Promise<void> => {

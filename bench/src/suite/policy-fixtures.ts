@@ -17,7 +17,7 @@ import {
   VERIFYING_KEY,
 } from './policy-keys.js'
 
-/** How a policy is measured: the use in the document, and what a call needs so that it gets through. */
+/** Fixture for measuring a policy: its use in the document, and the header fields and body that it accepts. */
 export interface PolicyFixture {
   /** Kind of its bodies, measured with POST. Null if it does not read bodies. */
   readonly body: GeneratedBody['kind'] | null

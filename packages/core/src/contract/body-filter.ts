@@ -39,7 +39,7 @@ export interface BodyFilter {
    * @returns Bytes that stay valid until the next call. Return `piece` itself to pass it on unchanged.
    */
   write(piece: Uint8Array): Filtered
-  /** Called after the last chunk. Not called if the body was cut or abandoned. */
+  /** Called after the last chunk. Not called if the body was truncated or abandoned. */
   end(): Filtered
   /** Releases the filter's resources. No other method is called afterwards. */
   close(): void

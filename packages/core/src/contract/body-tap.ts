@@ -9,6 +9,6 @@ export interface BodyTap {
    * @param chunk Valid during the call only.
    */
   onChunk(chunk: Uint8Array): void
-  /** Called when the body is complete. Not called if the body was cut or abandoned. */
+  /** Called when the body is complete. Not called if the body was truncated or abandoned. */
   onEnd(): void
 }

@@ -52,7 +52,7 @@ export class Http2ClientStream implements ClientStream {
   readonly #stream: LinkedStream
   readonly #connection: StreamOwner
   readonly #body: RequestBody | null
-  /** True if the whole response was handed over, or given up. */
+  /** True if the whole response was handed over or abandoned. */
   #isOver = false
   #isWaiting = false
   waitsToContinue: boolean
@@ -195,7 +195,7 @@ export class Http2ClientStream implements ClientStream {
     this.#stream.resume()
   }
 
-  /** Handles room for more bytes. @internal */
+  /** Tells the owner that the stream has room for more bytes. @internal */
   onDrain(): void {
     this.#isWaiting = false
     if (!this.#isOver) this.owner?.onClientDrain()
