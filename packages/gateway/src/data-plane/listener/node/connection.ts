@@ -314,6 +314,8 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     this.#lingerUntil = this.#host.clock.now() + LINGER_MS
     this.#lastUnsent = unsentBytes(this.socket)
     this.#arm(LINGER_IDLE_MS)
+    // The body may have been paused in the same read.
+    this.#resume()
     this.#processHeld()
   }
 
