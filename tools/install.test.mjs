@@ -19,7 +19,7 @@ for (const file of ['package-lock.json', 'tools/isolated-vm/package-lock.json'])
   })
 }
 
-test('every package asks for the versions of Node.js that the engine is compiled for', () => {
+test('every package requires the Node.js versions that the engine supports', () => {
   for (const folder of ['.', ...WORKSPACES]) {
     assert.equal(readJson(join(folder, 'package.json')).engines?.node, '^20.19.0 || ^22.0.0', folder)
   }

@@ -12,7 +12,7 @@ import { curlLine, demoCalls } from './demo-calls.mjs'
 const START_MS = 60_000
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-test('the demo proposes three calls, each is answered as it says, and SIGTERM ends all with 0', async (t) => {
+test('the demo suggests three calls that respond as described, and SIGTERM stops it with exit code 0', async (t) => {
   const place = await demoPlace(t)
   const demo = startDemo(t, place)
   const text = await printed(demo, 'Ctrl-C stops everything')
@@ -48,7 +48,7 @@ test('the demo reports the result of each edit of its document, and only of edit
   await printed(demo, 'was reloaded and is active')
 })
 
-test('a port that is taken is named with the remedy, and nothing is started', async (t) => {
+test('a port in use is reported with the fix, and nothing starts', async (t) => {
   const place = await demoPlace(t)
   const squatter = createServer().listen(place.ports.echo, '127.0.0.1')
   t.after(() => squatter.close())
@@ -62,14 +62,14 @@ test('a port that is taken is named with the remedy, and nothing is started', as
   )
 })
 
-test('a PORT that is none is named', async (t) => {
+test('an invalid PORT is reported', async (t) => {
   const place = await demoPlace(t)
   const demo = startDemo(t, { ...place, env: { PORT: 'http' } })
   const [text, [code]] = await Promise.all([errorsOf(demo), once(demo, 'exit')])
   assert.deepEqual([text, code], ["PORT='http' is not a port; write for example PORT=8081 npm start\n", 1])
 })
 
-/** The document of the quickstart on free ports, with its log in a folder of its own. */
+/** Creates the quickstart document on free ports, with a separate log folder. */
 async function demoPlace(t) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -96,7 +96,7 @@ function startDemo(t, { document, folder, env = {} }) {
   return demo
 }
 
-/** What the demo has printed by the time it prints the wanted words. */
+/** Waits for a text in the output and returns all output up to it. */
 async function printed(demo, wanted) {
   const errors = errorsOf(demo)
   const tooLate = setTimeout(() => demo.kill('SIGTERM'), START_MS)
@@ -117,7 +117,7 @@ async function errorsOf(demo) {
   return text
 }
 
-/** Held together until all are known, so that they differ. */
+/** Returns distinct free ports. All sockets stay open until every port is known. */
 async function freePorts(count) {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
   await Promise.all(servers.map((server) => once(server, 'listening')))

@@ -137,7 +137,7 @@ test('documents and values from which no gateway can be made are refused with th
     [{ document: documents.plain, monitoring: { enabled: true } }, /Prometheus cannot reach the metrics/],
     [{ tier: 'W3' }, /tier/],
     [{ replicas: 3 }, /replicas/],
-    [{ replicaCount: 7, autoscaling: { enabled: true } }, /maxReplicas is 6; write at least 7/],
+    [{ replicaCount: 7, autoscaling: { enabled: true } }, /maxReplicas is 6; use at least 7/],
     [{ service: { externalTrafficPolicy: 'Local' } }, /for service.type NodePort and LoadBalancer/],
     [{ fullnameOverride: 'a"\n  annotations: { a: "b' }, /fullnameOverride/],
     [{ priorityClassName: 'a\nhostNetwork: true' }, /priorityClassName/],

@@ -293,7 +293,7 @@ async function warmUp(url: string): Promise<void> {
   }
 }
 
-test('attacks are refused by the real gateway, do not reach the upstream and leave the worker as it was', async (t) => {
+test('the real gateway rejects attacks before they reach the upstream, and the worker stays healthy', async (t) => {
   const { gateway, reached } = await serve(t)
   const order = '<m:order xmlns:m="urn:shop">7 widgets</m:order>'
   const plain = { body: `<s:Envelope xmlns:s="${SOAP}"><s:Body>${order}</s:Body></s:Envelope>` }

@@ -9,7 +9,7 @@ interface Server {
   readonly restarts: number
 }
 
-test('the policy cache keeps its values at the server that the gateway runs, also after that was killed', async (t) => {
+test("the cache policy stores values in the gateway's cache server, also after a crash of that server", async (t) => {
   let asked = 0
   const upstream = createServer((_, res) => void res.end(String(++asked))).listen(0, '127.0.0.1')
   t.after(() => upstream.close())

@@ -25,7 +25,7 @@ async function lagOf(gateway: RunningGateway): Promise<number> {
   return Number(/^gw_log_lag_seconds (\S+)$/m.exec(metrics)?.[1])
 }
 
-test('every call is in the data stream, with the credentials of the document and none of them in the log', {
+test('every request is in the data stream, and no credentials are in the log', {
   skip,
 }, async (t) => {
   const stream = freshDataStream()
@@ -41,7 +41,7 @@ test('every call is in the data stream, with the credentials of the document and
   assert.ok(!(await (await fetch(`${gateway.admin}/v1/plan`)).text()).includes(fixture.node.password))
 })
 
-test('wrong credentials are reported, and records wait until a deploy brings the right ones', {
+test('wrong credentials are reported, and records wait for a deployment with the right ones', {
   skip,
 }, async (t) => {
   const target = await origin(t, (_, res) => res.end('ok'))
@@ -71,7 +71,7 @@ test('wrong credentials are reported, and records wait until a deploy brings the
   await until(async () => (await lagOf(gateway)) === 0, 'none waits')
 })
 
-test('a key that may create documents and nothing else ships what somebody else has set up, also where it was to set up', {
+test('a key that may only create documents can write to an existing data stream', {
   skip,
 }, async (t) => {
   const stream = freshDataStream()
@@ -91,7 +91,7 @@ test('a key that may create documents and nothing else ships what somebody else 
   assert.equal(await fixture.countIn(stream), 60)
 })
 
-test('a certificate of an unknown authority is refused, unless the document says that it need not be checked', {
+test('an untrusted certificate is rejected, unless the document disables verification', {
   skip,
 }, async (t) => {
   const checking = await fixture.started(t, freshDataStream(), { tls: {} })

@@ -10,7 +10,7 @@ import { killGroup, origin, startGateway, statusOf } from './testing.js'
 
 const fixture = new ElasticsearchFixture()
 
-test('a gateway that ends or is killed while Elasticsearch is away loses nothing that was on disk: the next one ships it', {
+test('records on disk survive a stop or kill during an Elasticsearch outage, and the next gateway delivers them', {
   skip,
 }, async (t) => {
   const stream = freshDataStream()
@@ -38,7 +38,7 @@ test('a gateway that ends or is killed while Elasticsearch is away loses nothing
   assert.equal((await identityOf(last.admin)).dropped, 0)
 })
 
-test('a gateway that is killed under load loses what its workers had not handed over, and the next one counts it', {
+test('a gateway killed under load loses only unsent worker records, and the next one counts them', {
   skip,
 }, async (t) => {
   const stream = freshDataStream()
@@ -79,7 +79,7 @@ test('a gateway that is killed under load loses what its workers had not handed 
   t.diagnostic(`${answered} answered, ${10 + indexed} indexed, ${dropped} counted as lost`)
 })
 
-test('workers that are killed leave their records to the others', { skip }, async (t) => {
+test('other workers deliver the records of killed workers', { skip }, async (t) => {
   const stream = freshDataStream()
   const target = await origin(t, (_, res) => res.end('ok'))
   const gateway = await startGateway(t, fixture.documentTo(target, stream, {}, 2))

@@ -28,7 +28,7 @@ function startExample(
   )
 }
 
-test('the example of consumers lets partners read, and staff do everything', async (t) => {
+test('the consumers example lets partners read and staff do everything', async (t) => {
   const echo = await origin(t, (request, response) => response.end(request.headers['x-consumer-id'] ?? ''))
   const { url } = await startExample(t, 'consumers', { 'http://127.0.0.1:9001': echo })
   const ask = async (method: string, key?: string) => {
@@ -42,7 +42,7 @@ test('the example of consumers lets partners read, and staff do everything', asy
   assert.deepEqual(await ask('GET'), [401, 'GW_AUTH_MISSING'])
 })
 
-test('the example of protocols serves two names over HTTP/2, and only clients with a certificate', async (t) => {
+test('the protocols example serves two host names over HTTP/2 to clients with a certificate', async (t) => {
   const folder = scratch(t)
   cpSync(join(EXAMPLES, 'protocols'), folder, { recursive: true })
   execFileSync('sh', [join(folder, 'certificates.sh')])
@@ -80,7 +80,7 @@ function get(url: string, options: https.RequestOptions): Promise<number | undef
   })
 }
 
-test('the example of resilience hides a target that is gone, and repeats what was answered 503', async (t) => {
+test('the resilience example hides a failed target and retries 503 responses', async (t) => {
   const seen: string[] = []
   const named = (name: string) =>
     origin(t, (request, response) => {
@@ -111,7 +111,7 @@ test('the example of resilience hides a target that is gone, and repeats what wa
   assert.equal(seen.length, 2)
 })
 
-test('the example of limits refuses the eleventh request of a consumer, and counts what the upstream says', async (t) => {
+test("the limits example rejects a consumer's eleventh request and counts the upstream's cost", async (t) => {
   const echo = await origin(t, (_, response) => response.writeHead(200, { 'x-cost': '7' }).end())
   const gateway = await startExample(t, 'limits', { 'http://127.0.0.1:9001': echo })
   const headers = { 'x-api-key': 'limits-demo-key-0000' }

@@ -90,7 +90,7 @@ function downloaded(url: string): Promise<number> {
   })
 }
 
-test('SIGTERM finishes what is in flight, says so on readiness first and exits 0', async (t) => {
+test('SIGTERM fails readiness first, finishes requests in flight and exits with 0', async (t) => {
   let release: () => void = () => {}
   let isReached = false
   const target = await origin(t, (_, res) => {
@@ -107,7 +107,7 @@ test('SIGTERM finishes what is in flight, says so on readiness first and exits 0
   assert.equal(await gateway.exited, 0)
 })
 
-test('a changed file is taken over, a broken one is not', async (t) => {
+test('a changed file is reloaded, a broken one is not', async (t) => {
   const target = await origin(t, (_, res) => res.end('ok'))
   const gateway = await startGateway(t, documentFor(target))
   const { digest } = await statusOf(gateway.admin)

@@ -33,7 +33,7 @@ for (const [, title = '', text = ''] of DOCUMENTS) {
 
 const QUICKSTART = new URL('../../../examples/quickstart/gateway.yaml', import.meta.url)
 
-test('the schema for editors takes the documents of the introduction, of the quickstart and of every policy', async () => {
+test('the editor schema accepts the documents of the introduction, the quickstart and every policy', async () => {
   const { stdout } = await gwInProcess(['schema'])
   // Compiled quickly: it is asked a few times only.
   const ajv = new Ajv({ strict: false, inlineRefs: false, code: { optimize: false } })

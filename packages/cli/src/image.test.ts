@@ -45,20 +45,20 @@ interface Container {
 test('the image', { skip }, async (t) => {
   t.after(() => podman.try('rmi', '--force', image))
   podman.build(image)
-  await t.test('says how it is to be run and weighs little', (sub) => inspectImage(sub))
+  await t.test('has the right start command and a small size', (sub) => inspectImage(sub))
   let release: (() => void) | undefined
   const target = await origin(t, (req, res: ServerResponse) => {
     if (req.url !== '/held') res.end('at once')
     else release = () => res.end('late')
   })
   const container = await start(t, target)
-  await t.test('has what the gateway needs and nothing else', () => inspectContent(container))
+  await t.test('contains only what the gateway needs', () => inspectContent(container))
   await t.test('runs without root, capabilities or a writable root', () => inspectProcess(container))
-  await t.test('knows the limits on its CPU and its memory', () => inspectLimits(container))
+  await t.test('reads its CPU and memory limits', () => inspectLimits(container))
   await t.test('has a health command', () => inspectHealth(container))
   await t.test('leaves no zombies', () => leaveOrphan(container))
 
-  await t.test('drains on SIGTERM, ends with 0, and the log on its volume is complete', async () => {
+  await t.test('drains on SIGTERM, exits with 0, and the log on its volume is complete', async () => {
     for (let i = 0; i < 20; i++) assert.equal(await textAt(`${container.url}/${i}`), 'at once')
     const held = textAt(`${container.url}/held`)
     await until(() => release !== undefined)

@@ -62,7 +62,7 @@ function startCalls(url: string): () => Promise<readonly string[]> {
   }
 }
 
-test('a supervisor that is killed is started again, and no call fails meanwhile', async (t) => {
+test('a killed supervisor is restarted, and no request fails', async (t) => {
   const gateway = await started(t, startArgs(t, fileWith(t, DOCUMENT), '--workers', '1'))
   const [url = ''] = gateway.listeners()
   const stopCalls = startCalls(url)
@@ -77,7 +77,7 @@ test('a supervisor that is killed is started again, and no call fails meanwhile'
   assert.equal(await gateway.exited, 0)
 })
 
-test('a gateway whose first process is killed serves on, and a new gw start takes over from it', async (t) => {
+test('a gateway whose first process is killed keeps serving, and a new gw start takes over', async (t) => {
   const args = startArgs(t, fileWith(t, DOCUMENT), '--workers', '1')
   const first = await started(t, args)
   const [url = ''] = first.listeners()
@@ -97,7 +97,7 @@ test('a gateway whose first process is killed serves on, and a new gw start take
 })
 
 // `exited` is the end of the gateway's output, which all its processes hold.
-test('a stop right after the supervisor was killed ends the workers that it left behind', async (t) => {
+test('a stop right after the supervisor was killed stops the orphaned workers', async (t) => {
   const gateway = await started(t, startArgs(t, fileWith(t, DOCUMENT), '--workers', '2'))
   process.kill(await supervisorPid(gateway.admins()[0]!), 'SIGKILL')
   await until(() => gateway.stderr().split('"worker.left-behind"').length === 3, gateway.stderr)
@@ -109,7 +109,7 @@ test('a stop right after the supervisor was killed ends the workers that it left
   )
 })
 
-test('a supervisor that hangs does not keep the gateway from ending', async (t) => {
+test('a hanging supervisor does not prevent the gateway from stopping', async (t) => {
   const gateway = await started(t, startArgs(t, fileWith(t, DOCUMENT), '--workers', '1'))
   process.kill(await supervisorPid(gateway.admins()[0]!), 'SIGSTOP')
   // One drains, two cut, three end everything at once; one more may come while the process exits.
@@ -118,7 +118,7 @@ test('a supervisor that hangs does not keep the gateway from ending', async (t) 
   assert.notEqual(await gateway.exited, 0)
 })
 
-test('a supervisor whose parent was killed ends when it is asked to', async (t) => {
+test('a supervisor whose parent was killed exits on request', async (t) => {
   const gateway = await started(t, startArgs(t, fileWith(t, DOCUMENT), '--workers', '1'))
   const pid = await supervisorPid(gateway.admins()[0]!)
   gateway.process.kill('SIGKILL')
@@ -128,7 +128,7 @@ test('a supervisor whose parent was killed ends when it is asked to', async (t) 
   assert.doesNotMatch(gateway.stderr(), /no supervisor has come/)
 })
 
-test('workers that were left behind leave, and end with the gateway, when no file can be written', async (t) => {
+test('orphaned workers exit with the gateway when no file can be written', async (t) => {
   const args = startArgs(t, fileWith(t, DOCUMENT), '--workers', '1')
   const gateway = await started(t, args)
   const dataDir = args[args.indexOf('--data-dir') + 1]!
@@ -141,7 +141,7 @@ test('workers that were left behind leave, and end with the gateway, when no fil
   assert.equal(await gateway.exited, 0)
 })
 
-test('a gateway that npm runs through a shell ends when npm or the shell is killed', {
+test('a gateway that npm runs through a shell exits when npm or the shell is killed', {
   skip: process.platform !== 'linux' && 'no procfs',
 }, async (t) => {
   const gw = fileURLToPath(new URL('../bin/gw.mjs', import.meta.url))
@@ -186,7 +186,7 @@ function statusesOf(url: string, count: number): Promise<number>[] {
 
 const admitted = (statuses: readonly number[]): number => statuses.filter((status) => status === 200).length
 
-test('a supervisor that is slow has no worker count for itself, and one that is killed leaves what it counted', async (t) => {
+test('workers share limits despite a slow supervisor, and counts survive a killed one', async (t) => {
   const gateway = await started(t, startArgs(t, fileWith(t, LIMITS), '--workers', '3'))
   const [url = ''] = gateway.listeners()
   const { pid, workers } = await pidsOf(gateway.admins()[0]!)

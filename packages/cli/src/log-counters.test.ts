@@ -92,7 +92,7 @@ async function killWorkers(gateway: RunningGateway): Promise<void> {
   )
 }
 
-test('no counter goes backwards while a log is away, its settings change and its workers are killed', async (t) => {
+test('no counter decreases during log outages, settings changes and worker crashes', async (t) => {
   const target = await receiver(t)
   const spool = join(scratch(t), 'spool')
   const logWith = (slow: string): string =>
@@ -117,7 +117,7 @@ test('no counter goes backwards while a log is away, its settings change and its
   assert.deepEqual(watch.fallen, [])
 })
 
-test('records that wait for a target which the log does not have any more stay counted', async (t) => {
+test('records waiting for a removed log target are still counted', async (t) => {
   const target = await receiver(t)
   const dir = scratch(t)
   const shipped = documentWith(

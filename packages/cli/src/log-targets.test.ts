@@ -38,7 +38,7 @@ async function identityOf(admin: string): Promise<LogIdentity> {
   return identity
 }
 
-test('a gateway with several log targets gives each its calls, counts them apart, and gw logs reads any of them', async (t) => {
+test('each log target gets its records and its own counters, and gw logs reads any of them', async (t) => {
   const dir = scratch(t)
   const gateway = await startGateway(t, documentIn(dir))
   for (const path of ['/fine', '/broken', '/fine', '/none']) {
@@ -84,7 +84,7 @@ test('a gateway with several log targets gives each its calls, counts them apart
   assert.match(wrong.stderr, /has no target 'siem'; it has main, all, failures\n$/)
 })
 
-test('--log-sink takes the place of all targets', async (t) => {
+test('--log-sink replaces all targets', async (t) => {
   const dir = scratch(t)
   const config = fileWith(t, documentIn(dir))
   const running = spawnGw(t, startArgs(t, config, '--log-sink', 'none'))
@@ -96,7 +96,7 @@ test('--log-sink takes the place of all targets', async (t) => {
   assert.equal(existsSync(join(dir, 'all')), false)
 })
 
-test('what a document has no readable log for is reported', async (t) => {
+test('a document without a readable log is reported', async (t) => {
   const document = (log: string) => fileWith(t, `version: 1\nlog: { ${log} }\n`)
   const tail = (config: string, ...more: string[]) =>
     gwInProcess(['logs', 'tail', '--no-follow', '-c', config, ...more])
@@ -108,7 +108,7 @@ test('what a document has no readable log for is reported', async (t) => {
   assert.match(both.stderr, /has log\.sink: stdout, out\.sink: stdout, and what went there cannot be read/)
 })
 
-test('gw log-setup sets up the target that is named, and asks for a name where there are several', async (t) => {
+test('gw log-setup sets up the named target and requires a name if there are several', async (t) => {
   const [first, second] = ['http://127.0.0.1:1', 'http://127.0.0.1:9']
   const target = (id: string, node: string): string => `    - id: ${id}
       sink: elasticsearch

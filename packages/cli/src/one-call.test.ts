@@ -11,7 +11,7 @@ const REQUESTS = 1000
 /** Of the other server: so long its answer is waited for. */
 const ANSWER_MS = 300
 
-test(`${REQUESTS} requests that ask the same of another server make one call, whatever workers they come to`, async (t) => {
+test(`${REQUESTS} requests with the same external call share one call across workers`, async (t) => {
   const calls: string[] = []
   const keys = [keyOf('a')]
   const answers: Readonly<Record<string, () => object | string>> = {

@@ -27,7 +27,7 @@ log: { sink: file, file: { dir: "\${env:LOG_DIR}" } }
 `
 }
 
-test('gateways in place of pods', async (t) => {
+test('gateways that simulate pods', async (t) => {
   const target = await origin(t, (_, res) => res.end('ok'))
   const document = documentFor(target)
   const all: Pod[] = []
@@ -52,7 +52,7 @@ test('gateways in place of pods', async (t) => {
     assert.deepEqual(load.problems, [])
   })
 
-  await t.test('a document that is broken, or that one of them cannot take, changes none', async () => {
+  await t.test('a document that is broken or that one member rejects changes none', async () => {
     const before = await digestsOf(pods)
     assert.equal(await deployTo(pods, document.replace('upstream: up', 'upstream: none')), 0)
     const policy = `upstream: up, policies: [{ use: header, with: { response: { set: { x-greeting: "\${env:GREETING}" } } } }]`
@@ -73,7 +73,7 @@ test('gateways in place of pods', async (t) => {
 
   const victim = pods[0]!
   const seen = load.answeredBy(victim)
-  await t.test('one of them is killed', async () => {
+  await t.test('one gateway is killed', async () => {
     await until(() => hasAllRecords(countRecords(victim.logDir), seen))
     await killPod(victim)
     pods = pods.filter((pod) => pod !== victim)
@@ -87,7 +87,7 @@ test('gateways in place of pods', async (t) => {
     assert.ok(load.failures.length <= 2 * CLIENTS, JSON.stringify(load.failures.map(({ why }) => why)))
   })
 
-  await t.test('from two to five, and back to two', async () => {
+  await t.test('scaling from two to five and back', async () => {
     const { length } = load.problems
     const more = await Promise.all([grow(), grow(), grow()])
     await load.served(more, 5)

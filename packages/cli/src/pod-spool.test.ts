@@ -44,7 +44,7 @@ function receiver(port: number): Promise<{ readonly numbers: number[]; readonly 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
 const sorted = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b)
 
-test('records of pods that are gone are delivered by those that share their volume', async (t) => {
+test('pods deliver the records of deleted pods on a shared volume', async (t) => {
   const [spool, port] = [scratch(t), await closedPort()]
   const document = documentFor(port, spool)
   const [killed, ended, left] = await Promise.all([1, 2, 3].map(() => startPod(t, document)))

@@ -18,7 +18,7 @@ function leaves(command: Command, path: string): [string, Command][] {
   return children.flatMap((child) => leaves(child, `${path} ${child.name()}`))
 }
 
-test('every command has a help with an example of itself', () => {
+test('the help of every command has an example', () => {
   for (const [path, command] of leaves(createProgram(), 'gw')) {
     let help = ''
     command.configureOutput({ writeOut: (text) => (help += text) })
@@ -104,7 +104,7 @@ for (const [i, [line, message]] of MISTAKES.entries()) {
   })
 }
 
-test('help and version are results', async () => {
+test('help and version go to stdout', async () => {
   const version = `${JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version}`
   const [help, command, flag, json] = await Promise.all([
     gw(['--help']),
@@ -147,7 +147,7 @@ function loadedFiles(report: string): string[] {
   return result.map(({ url }) => url).filter((url) => url.startsWith('file:'))
 }
 
-test('colours are for terminals, and NO_COLOR and FORCE_COLOR have the last word', async () => {
+test('only terminals get colours, and NO_COLOR and FORCE_COLOR override this', async () => {
   const args = ['policy', 'list']
   const [plain, none, forced] = await Promise.all([
     gw(args, { env: { NO_COLOR: '', FORCE_COLOR: '', CI: 'true' } }),
@@ -159,7 +159,7 @@ test('colours are for terminals, and NO_COLOR and FORCE_COLOR have the last word
   assert.ok(forced.stdout.startsWith('\u001b[1m'))
 })
 
-test('a reader that goes away ends a command without a word', async (t) => {
+test('a closed output pipe ends a command silently', async (t) => {
   const running = spawnGw(t, ['policy', 'doc', 'api-key', '-o', 'json'])
   running.process.stdout.destroy()
   assert.deepEqual([await running.exited, running.stderr()], [0, ''])
@@ -181,7 +181,7 @@ test('a result that cannot be written is reported in one line, and the exit code
   }
 })
 
-test('a message that cannot be written changes no exit code', () => {
+test('a message that cannot be written does not change the exit code', () => {
   const full = openSync('/dev/full', 'w')
   const { status } = spawnSync(process.execPath, [GW, 'validate', '/nonexistent.yaml'], {
     stdio: ['ignore', 'pipe', full],
@@ -190,14 +190,14 @@ test('a message that cannot be written changes no exit code', () => {
   assert.equal(status, 3)
 })
 
-test('-o is the format of the result wherever a command has it', () => {
+test('-o selects the result format in every command that has it', () => {
   for (const [path, command] of leaves(createProgram(), 'gw')) {
     const option = command.options.find(({ short }) => short === '-o')
     assert.ok(option === undefined || option.flags === '-o, --output <format>', path)
   }
 })
 
-test('--quiet leaves out messages, not results', async () => {
+test('--quiet suppresses messages, but not results', async () => {
   const [quiet, usual] = await Promise.all([gw(['new-key', '--quiet']), gw(['--quiet', 'new-key'])])
   for (const { code, stdout, stderr } of [quiet, usual]) {
     assert.match(stdout, /^key {4}gw_\S+\nsha256 [0-9a-f]{64}\n$/)

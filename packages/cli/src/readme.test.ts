@@ -30,7 +30,7 @@ function table(): string {
   return `${lines.join('\n')}\n`
 }
 
-test('the README lists the commands as they are', () => {
+test('the README lists all commands', () => {
   const readme = readFileSync(README, 'utf8')
   const begin = readme.indexOf(BEGIN) + BEGIN.length
   const end = readme.indexOf(END)

@@ -35,7 +35,7 @@ for (const { engine, installed, alone } of CASES) {
   })
 }
 
-test('a call that V8 cannot stop costs the worker, which is replaced', {
+test('a script call that V8 cannot interrupt causes a worker replacement', {
   skip: isolatedVmSkip,
 }, async (t) => {
   const gateway = await startGateway(t, documentWith({}), ['--workers', '1'], nodeWithIsolatedVm())
@@ -49,7 +49,7 @@ test('a call that V8 cannot stop costs the worker, which is replaced', {
   assert.equal(await (await fetch(gateway.url)).text(), V8)
 })
 
-test('gw script test says which engine it took', { skip: isolatedVmSkip }, async (t) => {
+test('gw script test prints the engine', { skip: isolatedVmSkip }, async (t) => {
   const file = fileWith(t, INLINE, 'script.js')
   const here = await gw(['script', 'test', file])
   assert.match(here.stderr, /in quickjs/)

@@ -24,7 +24,7 @@ export function onError(ctx) {
 }
 `
 
-test('a script changes requests, responses and refusals of the real gateway, and its failures stay inside', async (t) => {
+test('a script changes requests, responses and errors, and its failures are contained', async (t) => {
   const target = await origin(t, (req, res) => {
     let body = ''
     req.on('data', (chunk: Buffer) => {

@@ -70,7 +70,7 @@ function assertLimit(admitted: number): void {
   assert.ok(admitted <= LIMIT && admitted >= 0.99 * LIMIT, `${admitted} of ${LIMIT} were admitted`)
 }
 
-test('gateways with one server admit the limit together, and what may be used once is used once by all workers', {
+test('gateways with a shared state server enforce a common limit and one-time use across workers', {
   skip: redisSkip,
 }, async (t) => {
   const server = await RedisServer.start(t)
@@ -109,7 +109,7 @@ test('gateways with one server admit the limit together, and what may be used on
   await until(async () => /\nstate: not used by 2 of 2 workers: the server .+\n/.test(await status()))
 })
 
-test('4 workers admit the limit, and not each of them; one fetches the token of a backend for all', async (t) => {
+test('4 workers share the limit, and one fetches the backend token for all', async (t) => {
   let issued = 0
   const server = http.createServer((req, res) => {
     if (req.url === '/token')
@@ -132,7 +132,7 @@ test('4 workers admit the limit, and not each of them; one fetches the token of 
   assert.deepEqual([new Set(tokens), issued], [new Set(['Bearer t1']), 1])
 })
 
-test('quotas survive a restart; operators see, set and reset them, and end bans of one caller or of all', async (t) => {
+test('quotas survive a restart, and operators can change them and lift bans', async (t) => {
   const policy =
     'use: quota, with: { limit: 100, per: month, key: \'req.header["x-k"]\', onMissingKey: deny }'
   const ban =

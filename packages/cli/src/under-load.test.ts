@@ -17,7 +17,7 @@ async function deploy(admin: string, text: string): Promise<void> {
   assert.equal(answer.status, 200, await answer.text())
 }
 
-test('a deploy every 500 ms for 30 s, on kept and on new connections, fails no request', async (t) => {
+test('deployments every 500 ms for 30 s fail no request on persistent or new connections', async (t) => {
   // So slow that every deploy meets calls under way, and the load leaves the machine to them.
   const target = await origin(t, (_, res) => setTimeout(() => res.end('ok'), 20))
   const base = documentFor(target)
@@ -64,7 +64,7 @@ test('a killed worker costs exactly its requests in flight', async (t) => {
   assert.equal(await outcomeOf(`${gateway.url}/after`), '200')
 })
 
-test('workers killed in turn under load are replaced, and clients go on', async (t) => {
+test('workers killed in turn under load are replaced, and clients continue', async (t) => {
   const target = await origin(t, (_, res) => setTimeout(() => res.end('ok'), 5))
   const gateway = await startGateway(t, documentFor(target))
   const clients = 16

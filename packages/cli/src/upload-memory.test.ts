@@ -20,7 +20,7 @@ const COLLECT_GARBAGE = `--import=data:text/javascript,${encodeURIComponent(`
   setInterval(runInNewContext('() => gc()'), 500).unref()
 `)}`
 
-test('the memory of uploads to a target that does not read is given back', async (t) => {
+test('memory of uploads to a target that does not read is released', async (t) => {
   const document = documentFor(await silentTarget(t)).replace('total: 10m', 'total: 3s')
   const env = { NODE_OPTIONS: COLLECT_GARBAGE }
   const gateway = await startGateway(t, document, ['--workers', '1'], { env })

@@ -61,7 +61,7 @@ source as the manifests in deploy/kubernetes.
 {{- $facts := dict -}}
 {{- $pods := .Values.autoscaling -}}
 {{- if and $pods.enabled (lt (int $pods.maxReplicas) (int .Values.replicaCount)) -}}
-{{- fail (printf "autoscaling.maxReplicas is %v; write at least %v, as in replicaCount" $pods.maxReplicas .Values.replicaCount) -}}
+{{- fail (printf "autoscaling.maxReplicas is %v; use at least %v, the value of replicaCount" $pods.maxReplicas .Values.replicaCount) -}}
 {{- end -}}
 {{- if and .Values.service.externalTrafficPolicy (eq .Values.service.type "ClusterIP") -}}
 {{- fail "service.externalTrafficPolicy is for service.type NodePort and LoadBalancer" -}}
@@ -175,7 +175,7 @@ source as the manifests in deploy/kubernetes.
 {{- if not (has $name $given) -}}
 {{- $names = append $names $name -}}
 {{- if not (or $secret (hasSuffix ":-" .)) -}}
-{{- fail (printf "the document refers to %s}; set secrets.name to the Secret that holds its value" .) -}}
+{{- fail (printf "the document refers to %s}; set secrets.name to the Secret that contains its value" .) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -193,7 +193,7 @@ source as the manifests in deploy/kubernetes.
 {{- $items := list -}}
 {{- range $paths | uniq | sortAlpha -}}
 {{- if or (not $secret) (hasPrefix ".." .) -}}
-{{- fail (printf "the document names the file '%s'; set secrets.name to the Secret that holds it, or write an absolute path" .) -}}
+{{- fail (printf "the document refers to the file '%s'; set secrets.name to the Secret that contains it, or use an absolute path" .) -}}
 {{- end -}}
 {{- $items = append $items (dict "key" (replace "/" "." .) "path" .) -}}
 {{- end -}}

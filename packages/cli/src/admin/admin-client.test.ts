@@ -22,7 +22,7 @@ async function statusOf(
   return gwInProcess(['status', '--server', await origin(t, handler)], { env: { GW_TOKEN: '', ...env } })
 }
 
-test('nobody there: exit 5, with where it was looked for and what to do', async () => {
+test('an unreachable admin API exits with 5 and prints the address and the fix', async () => {
   const server = `http://127.0.0.1:${await closedPort()}`
   const message = `cannot reach the gateway at ${server} (connection refused); is it running? set --server or GW_SERVER\n`
   const outcomes = await Promise.all([
@@ -44,7 +44,7 @@ test('something that does not speak HTTP is reported', async (t) => {
   assert.match(stderr, /\(it does not use HTTP\)/)
 })
 
-test('an admin API with TLS that is asked without is reported by its URL, and the other way round', async (t) => {
+test('a wrong scheme of the admin API is reported with the right URL', async (t) => {
   const { key, cert } = makeCertificate(t)
   const secure = createSecureServer({ key, cert }, (_, res) => res.end('{}'))
   await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve))
@@ -59,7 +59,7 @@ test('an admin API with TLS that is asked without is reported by its URL, and th
   assert.match(closed.stderr, new RegExp(`\\(it does not use TLS\\); use ${plain}\\n$`))
 })
 
-test('a server that is no gateway is reported, whatever it answers', async (t) => {
+test('a server that is not a gateway is reported, whatever it responds', async (t) => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ['<html>hello</html>', /did not return a JSON object; is it a gateway\?/],
     ['[]', /did not return a JSON object/],
@@ -73,7 +73,7 @@ test('a server that is no gateway is reported, whatever it answers', async (t) =
   }
 })
 
-test('a refusal is reported with its detail, and one of the caller exits with 4', async (t) => {
+test('a rejected request is reported with its detail, and missing permissions exit with 4', async (t) => {
   const cases: readonly (readonly [number, string, number, RegExp])[] = [
     [401, '{"detail":"send a token"}', 4, /answered 401: send a token\n$/],
     [403, '{"title":"Role not sufficient"}', 4, /answered 403: Role not sufficient\n$/],
@@ -95,7 +95,7 @@ test('a refusal is reported with its detail, and one of the caller exits with 4'
   }
 })
 
-test('who names a listener in place of the admin API is reported', async (t) => {
+test('the address of a listener instead of the admin API is reported', async (t) => {
   const { code, stderr } = await statusOf(t, (_, res) =>
     res.writeHead(404, { 'x-gw-error': 'GW_ROUTE_NOT_FOUND' }).end('{"detail":"no route matches"}'),
   )
@@ -122,7 +122,7 @@ test('the token comes from the file before the environment, and goes out as a be
   assert.doesNotMatch(stderr, /from-file|chmod/)
 })
 
-test('a token file that others can read is used with a warning, one that is wrong is not used', async (t) => {
+test('a world-readable token file causes a warning, and an invalid one is not used', async (t) => {
   const server = await origin(t, (_, res) => res.writeHead(401).end())
   const open = fileWith(t, 'secret-token', 'token')
   chmodSync(open, 0o644)
@@ -142,14 +142,14 @@ test('a token file that others can read is used with a warning, one that is wron
   assert.match(fromEnv.stderr, /^GW_TOKEN contains no valid token/)
 })
 
-test('a token that leaves the machine unencrypted is reported', async () => {
+test('sending a token unencrypted to another machine is reported', async () => {
   const { stderr } = await gwInProcess(['status', '--server', 'http://gateway.invalid:1'], {
     env: { GW_TOKEN: 'x' },
   })
   assert.match(stderr, /^the token is sent to http:\/\/gateway\.invalid:1 unencrypted; use https\n/)
 })
 
-test('an answer must be there in time and of bearable size', async (t) => {
+test('responses have a time limit and a size limit', async (t) => {
   const silent = new AdminClient({ server: await origin(t, () => {}) })
   await assert.rejects(
     silent.send({ method: 'GET', path: '/', timeoutMs: 50 }),

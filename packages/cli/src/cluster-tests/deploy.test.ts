@@ -224,7 +224,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     assert.deepEqual(pods(), before)
     const unknown = await run('rollback', '--kubernetes', ...inPlace, '--to', '99')
     expectExit(unknown, 1)
-    assert.match(unknown.stderr, /^there is no revision '99'; gw history --kubernetes lists them$/m)
+    assert.match(unknown.stderr, /^there is no revision '99'; list revisions with gw history --kubernetes$/m)
   })
 
   await t.test(

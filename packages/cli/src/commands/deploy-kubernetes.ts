@@ -66,29 +66,29 @@ async function checkedDocument(options: DeployOptions): Promise<DocumentSource> 
   const source = await readDocument(options.config)
   checkForElsewhere(source)
   // Omitted options may be set by an earlier deployment.
-  objectsWithout(source.text, { ...SAID_BEFORE, ...options })
+  offlineObjects(source.text, { ...PLACEHOLDERS, ...options })
   return source
 }
 
 /** Maximum total size of an object's annotations, in bytes. */
 const MAX_ANNOTATION_BYTES = 256 * 1024
-const SAID_BEFORE = { replicas: 1, secret: 'said-before' }
+const PLACEHOLDERS = { replicas: 1, secret: 'placeholder' }
 
 /** Builds the objects from the command line only. */
-function objectsWithout(text: string, options: DeployOptions): GatewayObjects {
+function offlineObjects(text: string, options: DeployOptions): GatewayObjects {
   return objectsOf({ text, settings: podSettings(options) }, identityOf(options, 'default'))
 }
 
 /** True if an object is too large for the annotation that `kubectl apply` writes without `--server-side`. */
-function isTooLargeToRemember(object: KubernetesObject): boolean {
+function isTooLargeForApply(object: KubernetesObject): boolean {
   return Buffer.byteLength(JSON.stringify(object)) >= MAX_ANNOTATION_BYTES
 }
 
 /** Prints the objects that a first deployment would apply. */
 function render(text: string, options: DeployOptions): ExitCode {
-  const { objects, notes } = objectsWithout(text, options)
+  const { objects, notes } = offlineObjects(text, options)
   for (const note of notes) say(note)
-  for (const object of objects.filter(isTooLargeToRemember))
+  for (const object of objects.filter(isTooLargeForApply))
     say(`${nameOf(object)} is larger than 256 KB: apply the objects with kubectl apply --server-side -f FILE`)
   printText(objectsYaml(objects))
   return EXIT.ok
@@ -111,13 +111,13 @@ function revisionNamed(revisions: readonly Revision[], to: string | undefined): 
   const found = to === undefined ? revisions[1] : revisions.find(({ number }) => String(number) === to)
   if (found !== undefined) return found
   const what = to === undefined ? 'no earlier revision' : `no revision '${to}'`
-  throw new Failure(EXIT.failed, `there is ${what}; gw history --kubernetes lists them`)
+  throw new Failure(EXIT.failed, `there is ${what}; list revisions with gw history --kubernetes`)
 }
 
 type Wanted = Pick<DeployRequest, 'text' | 'settings' | 'identity'>
-type HowToDeploy = Omit<DeployOptions, 'config'>
+type ExecutionOptions = Omit<DeployOptions, 'config'>
 
-function deployOf(cluster: Cluster, wanted: Wanted, options: HowToDeploy): GatewayDeploy {
+function deployOf(cluster: Cluster, wanted: Wanted, options: ExecutionOptions): GatewayDeploy {
   const { note = '', prune = false, force = false, timeout = TIMEOUT_MS, tokenFile } = options
   const request = {
     ...wanted,
@@ -131,12 +131,12 @@ function deployOf(cluster: Cluster, wanted: Wanted, options: HowToDeploy): Gatew
   return new GatewayDeploy(cluster, request, say)
 }
 
-function execute(deploy: GatewayDeploy, options: HowToDeploy): Promise<ExitCode> {
-  const work = () => planAndCarryOut(deploy, options)
+function execute(deploy: GatewayDeploy, options: ExecutionOptions): Promise<ExitCode> {
+  const work = () => planAndExecute(deploy, options)
   return options.dryRun === true ? work() : deploy.withLock(work)
 }
 
-async function planAndCarryOut(deploy: GatewayDeploy, options: HowToDeploy): Promise<ExitCode> {
+async function planAndExecute(deploy: GatewayDeploy, options: ExecutionOptions): Promise<ExitCode> {
   const plan = await deploy.plan()
   if (isTable(options.output)) await printPlan(plan, options)
   for (const note of plan.notes) say(note)
@@ -150,7 +150,7 @@ async function planAndCarryOut(deploy: GatewayDeploy, options: HowToDeploy): Pro
   return report(outcome, options)
 }
 
-function report(outcome: DeployOutcome, { output }: HowToDeploy): ExitCode {
+function report(outcome: DeployOutcome, { output }: ExecutionOptions): ExitCode {
   for (const reason of outcome.reasons) complain(visibleText(reason))
   if (outcome.result === 'unreachable') {
     say('nothing was changed')
@@ -168,7 +168,7 @@ function report(outcome: DeployOutcome, { output }: HowToDeploy): ExitCode {
   return EXIT.ok
 }
 
-async function printPlan(plan: DeployPlan, { output, prune = false }: HowToDeploy): Promise<void> {
+async function printPlan(plan: DeployPlan, { output, prune = false }: ExecutionOptions): Promise<void> {
   if (!isTable(output)) return printValue(await planValue(plan, prune), output)
   const lines = changeLines(shownChanges(plan, prune))
   const parts = formatDiff(await documentChanges(plan.changes)).map((line) => `    ${line}`)
@@ -210,7 +210,7 @@ async function planValue(plan: DeployPlan, prunes: boolean): Promise<object> {
 
 /** Settings from the command line, then the last deployment, then defaults. */
 async function settingsOf(
-  options: HowToDeploy,
+  options: ExecutionOptions,
   cluster: Cluster,
   identity: ObjectIdentity,
 ): Promise<PodSettings> {

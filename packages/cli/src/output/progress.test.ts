@@ -18,14 +18,14 @@ function threeSteps(progress: Progress): void {
   progress.end()
 }
 
-test('elsewhere than on a terminal each step and remark is a line', () => {
+test('without a terminal, each step and remark is a separate line', () => {
   assert.equal(
     shown(false, threeSteps),
     '1/2 W1 GET, 1 of 2, 2m 10s left\nwarning: not quiet\n2/2 W1 GET, 2 of 2, 1s left\n2/2 reports\n',
   )
 })
 
-test('on a terminal one line changes, remarks stay above it, and it goes away at the end', () => {
+test('on a terminal, one line is updated below the remarks and removed at the end', () => {
   assert.equal(
     shown(true, threeSteps),
     [
@@ -38,7 +38,7 @@ test('on a terminal one line changes, remarks stay above it, and it goes away at
   )
 })
 
-test('the line never wraps, and what it says cannot steer the terminal', () => {
+test('the line never wraps and contains no control characters', () => {
   const text = shown(true, (progress) => progress.step(0, 1, 'a\u001b[2Jb'.repeat(20), 5), 20)
   const line = text.slice(CLEAR.length)
   assert.equal([...line].length, 19)

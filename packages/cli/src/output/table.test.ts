@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { tableLines } from './table.js'
 
-test('columns are as wide as their widest cell, numbers stand to the right, ends are not padded', () => {
+test('columns are as wide as their widest cell, numbers are right-aligned, and line ends are not padded', () => {
   assert.deepEqual(
     tableLines(
       ['NAME', 'COUNT', 'STATE'],
@@ -16,22 +16,22 @@ test('columns are as wide as their widest cell, numbers stand to the right, ends
   )
 })
 
-test('a table without rows is its headings', () => {
+test('a table without rows has only headings', () => {
   assert.deepEqual(tableLines(['A', 'B'], []), ['A  B'])
 })
 
-test('what does not fit is cut in the widest column, and a column keeps some width', () => {
+test('the widest column is truncated, down to a minimum width', () => {
   const rows = [['short', 'a text that is much too long for the terminal']]
   assert.deepEqual(tableLines(['ID', 'TEXT'], rows, 24), ['ID     TEXT', 'short  a text that is m…'])
   assert.deepEqual(tableLines(['ID', 'TEXT'], rows, 3), ['ID     TEXT', 'short  a text …'])
 })
 
-test('what came from elsewhere cannot steer the terminal or break the table', () => {
+test('external text cannot control the terminal or break the table', () => {
   const [, line] = tableLines(['TEXT'], [['a\u001b[2J\nb\u202e']])
   assert.equal(line, 'a\\u{1b}[2J\\u{a}b\\u{202e}')
 })
 
-test('no line is wider than asked when the columns allow it', () => {
+test('no line exceeds the maximum width if the columns allow it', () => {
   const cell = fc.oneof(fc.string({ maxLength: 40 }), fc.integer())
   fc.assert(
     fc.property(

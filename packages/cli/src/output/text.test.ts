@@ -18,7 +18,7 @@ test('settings are written as a document would write them', () => {
   ])
 })
 
-test('one thing is not many, and no digest is a dash', () => {
+test('counts have the right plural, and a missing digest is a dash', () => {
   assert.deepEqual([countText(1, 'route'), countText(0, 'route')], ['1 route', '0 routes'])
   assert.deepEqual([shortDigest('0123456789abcdef'), shortDigest(null)], ['0123456789ab', '-'])
 })

@@ -77,7 +77,7 @@ async function running(t: TestContext, dir: string, says: readonly string[]): Pr
   return { url, admin: /admin API on (\S+)/.exec(stdout())?.[1] ?? '', config, log: stderr }
 }
 
-test('a policy of a plugin that fails refuses its own route and no other', async (t) => {
+test('a failing plugin policy affects only its own route', async (t) => {
   const dir = scratch(t)
   install(dir, '1.0.0')
   const gateway = await running(t, dir, [...FAILING, 'refuse', 'reply'])
@@ -110,7 +110,7 @@ test('a policy of a plugin that fails refuses its own route and no other', async
   assert.deepEqual([status.plugins[0]?.name, status.plugins[0]?.policies], ['deeds', ['deeds']])
 })
 
-test('a hook that loops is named in the log, and its worker is replaced', async (t) => {
+test('an endless hook is named in the log, and its worker is replaced', async (t) => {
   const dir = scratch(t)
   install(dir, '1.0.0')
   const gateway = await running(t, dir, ['hang'])
@@ -125,7 +125,7 @@ test('a hook that loops is named in the log, and its worker is replaced', async 
   assert.equal(await (await fetch(`${gateway.url}/free`)).text(), 'free')
 })
 
-test('gw validate and a deploy name the policy of a plugin that does not compile', async (t) => {
+test('gw validate and deployments name the plugin policy that does not compile', async (t) => {
   const dir = scratch(t)
   install(dir, '1.0.0')
   const gateway = await running(t, dir, ['greet'])
@@ -149,7 +149,7 @@ test('gw validate and a deploy name the policy of a plugin that does not compile
   await until(async () => (await fetch(`${gateway.url}/free`).catch(() => null))?.status === 200, gateway.log)
 })
 
-test('a deploy after an upgrade brings the new code in new workers, and keeps the old where that fails', async (t) => {
+test('a deployment after an upgrade loads the new code in new workers, and keeps the old code on failure', async (t) => {
   const dir = scratch(t)
   install(dir, '1.0.0')
   const gateway = await running(t, dir, ['reply'])

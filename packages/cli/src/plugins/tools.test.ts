@@ -19,7 +19,7 @@ function npm(cwd: string, ...args: readonly string[]): string {
   return stdout
 }
 
-test('gw plugin new makes a package whose test passes without a network', async (t) => {
+test('gw plugin new creates a package whose test passes without a network', async (t) => {
   const dir = scratch(t)
   const made = await gw(['plugin', 'new', '@acme/sluice-plugin-labels'], { cwd: dir })
   assert.equal(made.code, 0, made.stderr)
@@ -84,7 +84,7 @@ test('gw plugin test finds a policy that costs more than its budget', async (t) 
   assert.match(stdout, /the cost exceeds sluice\.budgetMicros, 5 µs/)
 })
 
-test('gw plugin list says what a document names, and why it cannot be used', async (t) => {
+test('gw plugin list shows the plugins of a document and why they cannot be used', async (t) => {
   const dir = scratch(t)
   installPackage(dir, { name: 'good', version: '1.2.3', code: policyCode('good') })
   installPackage(dir, { name: 'old', contract: '^9', code: policyCode('old') })
@@ -95,7 +95,7 @@ test('gw plugin list says what a document names, and why it cannot be used', asy
   assert.match(stdout, /needs contract version \^9/)
 })
 
-test('a policy of a plugin that does not come to an end of compiling is named', async (t) => {
+test('a plugin policy that never finishes compiling is named', async (t) => {
   const dir = scratch(t)
   installPackage(dir, { name: 'endless', code: policyCode('endless', 'for (;;);') })
   const config = join(dir, 'gateway.yaml')
@@ -107,7 +107,7 @@ test('a policy of a plugin that does not come to an end of compiling is named', 
   )
 })
 
-test('gw schema knows the policies of the plugins of a document', async (t) => {
+test('gw schema includes the plugin policies of a document', async (t) => {
   const dir = scratch(t)
   installPackage(dir, { name: 'good', version: '1.2.3', code: policyCode('good') })
   const config = join(dir, 'gateway.yaml')
@@ -118,7 +118,7 @@ test('gw schema knows the policies of the plugins of a document', async (t) => {
   assert.deepEqual([names(own).includes('good'), names(all).includes('good')], [false, true])
 })
 
-test('the examples serve: one from its tarball, one from a folder beside the document', async (t) => {
+test('the examples work, one from its tarball and one from a folder next to the document', async (t) => {
   const dir = scratch(t)
   const built = join(EXAMPLES, 'sluice-plugin-deprecation')
   const packed = npm(built, 'pack', '--pack-destination', dir, '--silent').trim().split('\n').at(-1)!

@@ -151,7 +151,7 @@ async function bytesOf(url: string, path: string): Promise<string> {
 }
 
 for (const engine of ['uws', 'node']) {
-  test(`${engine}: what a plugin leaves and cannot be sent is 500 for its request`, async (t) => {
+  test(`${engine}: a response of a plugin that cannot be sent becomes 500`, async (t) => {
     const { url, log, received } = await running(t, engine)
     const seen = async (path: string): Promise<unknown[]> => {
       const response = await fetch(url + path)

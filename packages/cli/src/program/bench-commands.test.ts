@@ -19,7 +19,7 @@ function withoutBench(t: TestContext): { readonly env: { readonly NODE_OPTIONS: 
   return { env: { NODE_OPTIONS: `--import ${pathToFileURL(file)}` } }
 }
 
-test('without the bench package its commands say in one line how to install it', async (t) => {
+test('without the bench package, its commands print how to install it', async (t) => {
   const options = withoutBench(t)
   for (const words of [['bench'], ['bench', 'run', 'smoke', '--quick']]) {
     const { code, stdout, stderr } = await gw(words, options)
@@ -31,7 +31,7 @@ test('without the bench package its commands say in one line how to install it',
   assert.match(help.stdout, /npm install @sluice\/bench/)
 })
 
-test('with it they are there', async () => {
+test('with the bench package, its commands exist', async () => {
   const { code, stdout } = await gw(['bench', '--help'])
   assert.equal(code, 0)
   assert.match(stdout, /\n {2}run .*\n/)
