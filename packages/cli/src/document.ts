@@ -71,9 +71,13 @@ export async function readPluginsOf(source: DocumentSource): Promise<readonly Pl
  * Loads a document and prints its warnings to stderr.
  * @throws Failure with all errors
  */
-async function loadSource(source: DocumentSource): Promise<ConfigBundle> {
+async function loadSource(source: DocumentSource, machineHint: string): Promise<ConfigBundle> {
   const result = await checkDocument(source)
-  if (!result.ok) throw new Failure(EXIT.invalid, result.diagnostics.map(formatDiagnostic).join('\n'))
+  if (!result.ok) {
+    const isOfMachine = result.diagnostics.some(({ ofMachine }) => ofMachine)
+    const hint = isOfMachine && machineHint !== '' ? [machineHint] : []
+    throw new Failure(EXIT.invalid, [...result.diagnostics.map(formatDiagnostic), ...hint].join('\n'))
+  }
   for (const warning of result.warnings) say(formatDiagnostic(warning))
   return result.bundle
 }
@@ -112,8 +116,9 @@ function readNothing(): never {
 
 /**
  * Loads the document in a file.
+ * @param machineHint a last line for errors that depend on the variables and files of this machine
  * @throws Failure if it cannot be read, or with all errors
  */
-export async function loadFile(file: string): Promise<ConfigBundle> {
-  return loadSource(await readDocument(file))
+export async function loadFile(file: string, machineHint = ''): Promise<ConfigBundle> {
+  return loadSource(await readDocument(file), machineHint)
 }

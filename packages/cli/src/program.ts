@@ -19,7 +19,7 @@ export function createProgram(): Command {
   const program = new Command('gw')
     .description('Run, validate, deploy and inspect the Sluice API gateway.')
     .version(version(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print help for a command')
+    .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print help for a command')
     .option('--server <url>', 'URL of the admin API; default GW_SERVER, or http://127.0.0.1:9901')
     .option('--token-file <file>', 'file with the token for the admin API; default GW_TOKEN')

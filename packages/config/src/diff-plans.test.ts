@@ -40,6 +40,15 @@ routes:
   assert.ok(diffBundles(null, load('one', 'two'), SAMPLE_CATALOG).every(({ what }) => what !== 'reference'))
 })
 
+test('a changed path has the name that it has in the document', () => {
+  const at = (path: string) =>
+    loadOrThrow(`version: 1\nroutes: [{ id: r, match: { path: ${path} }, respond: {} }]\n`, SAMPLE_CATALOG)
+  assert.deepEqual(formatDiff(diffBundles(at('/a'), at('/b'), SAMPLE_CATALOG)), [
+    '~ route r',
+    '    match.path: /a -> /b',
+  ])
+})
+
 test('equal plans have no difference', () => {
   assert.deepEqual(lines(BEFORE, BEFORE), [])
 })

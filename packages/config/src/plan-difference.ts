@@ -114,7 +114,9 @@ function mapPair(pair: Pair, map: (value: unknown) => unknown): Pair {
   }
 }
 
+/** Returns the path of a member. The text of a path pattern has the name of the pattern, as in documents. */
 function join(path: string, key: string): string {
+  if (path === 'match.path' && key === 'text') return path
   return path === '' ? key : `${path}.${key}`
 }
 

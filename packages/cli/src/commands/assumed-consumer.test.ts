@@ -48,7 +48,7 @@ test('explain says whom authorize allows, and whether that is a consumer of the 
     'allows callers in the group partners or staff, and with the scope orders:read',
     'allows callers with the role admin and root',
     'denies all other callers',
-    'this consumer is refused with GW_SCOPE_MISSING: allow[0] lacks scopes, allow[1] lacks roles',
+    'this consumer is refused with GW_SCOPE_MISSING: allow[0] needs the scope orders:read; allow[1] needs all of the roles admin, root',
   ])
     assert.ok(known.stdout.includes(`       ${line}\n`), `${line}\n${known.stdout}`)
   for (const line of [

@@ -125,7 +125,8 @@ function exitOf({ status }: AdminAnswer, part: AnswerPart): ExitCode {
 }
 
 function failureText(answer: AdminAnswer, client: AdminClient): string {
-  if (answer.status !== 412) return client.refused(answer).message
+  if (answer.status !== 412)
+    return client.refused(answer).message.replace('see GET /v1/deploys', 'see gw history')
   return 'something else was deployed meanwhile; look at gw diff and deploy again'
 }
 
@@ -142,7 +143,9 @@ function explainRefusal(exit: ExitCode, part: AnswerPart, name: string | undefin
   if (exit === EXIT.invalid) {
     const mistakes = part.parts('diagnostics').map((mistake) => diagnosticText(mistake, name))
     complain(mistakes.join('\n'))
-    say('rejected by the gateway, with its variables and files; the previous configuration stays active')
+    say(
+      'The gateway refused the document. It uses its own environment variables and files, not those of this shell. The previous document stays in use.',
+    )
     return
   }
   for (const reason of part.parts('reasons')) {

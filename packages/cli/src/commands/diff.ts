@@ -12,9 +12,12 @@ interface DiffOptions extends DocumentOptions, OutputOptions, ServerOptions {
   readonly exitCode?: boolean
 }
 
+const MACHINE_HINT =
+  'gw diff uses the environment variables and files of this shell; set them here, or use gw deploy --dry-run, which uses those of the gateway'
+
 /** Prints the differences between a document and the running configuration. */
 export async function diff(options: DiffOptions): Promise<number> {
-  const load = await loadFile(options.config)
+  const load = await loadFile(options.config, MACHINE_HINT)
   const { plan, tag } = await servingPlan(new AdminClient(options))
   // The gateway masks the secrets in its plan, so mask ours too. The digest still shows whether they differ.
   const changes = diffPlans(plan, displayPlan(load.plan, catalog), catalog)

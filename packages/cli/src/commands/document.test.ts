@@ -230,6 +230,9 @@ test('what the listeners can do is listed by their engine', async (t) => {
   const [uws, node] = JSON.parse(json.stdout).listeners
   assert.deepEqual([uws.engine, node.engine, node.abilities.proxyProtocol], ['uws', 'node', 'yes'])
   assert.match(text.stdout, /limits\.headTimeout +7s\n/)
+  assert.match(text.stdout, /limits\.bodyBytes +10 MB\n[\s\S]*limits\.minBodyRate +240 B\/s\n/)
+  assert.equal(node.settings['limits.bodyBytes'], '10485760')
+  assert.match(text.stdout, /WebSocket +up to 1 MB, uncompressed\n[\s\S]*WebSocket +yes\n/)
   assert.equal(node.settings['http2.alpn'], 'true')
 })
 

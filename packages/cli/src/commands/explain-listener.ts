@@ -1,4 +1,5 @@
 import type { ListenerPlan } from '@sluice/config'
+import { formatSize } from '@sluice/core'
 import { ABILITIES } from '@sluice/gateway'
 import { loadFile } from '../document.js'
 import { EXIT } from '../failure.js'
@@ -23,7 +24,10 @@ export async function explainListener(options: DocumentOptions & OutputOptions):
   for (const { address, engine, tls, settings, abilities } of listeners) {
     print(`${address}  engine: ${engine}${tls ? ', TLS' : ''}`)
     printTable(['CAN', 'HOW'], Object.entries(abilities))
-    printTable(['SETTING', 'VALUE'], Object.entries(settings))
+    printTable(
+      ['SETTING', 'VALUE'],
+      Object.entries(settings).map(([key, value]) => [key, withUnit(key, value)]),
+    )
   }
   return EXIT.ok
 }
@@ -51,6 +55,13 @@ function settingRows(prefix: string, settings: object): (readonly [string, strin
       ] as const,
     ]
   })
+}
+
+/** Formats sizes and rates for people. JSON has the number of bytes. */
+function withUnit(key: string, value: string): string {
+  if (/(Bytes|\.bodyBuffer)$/.test(key)) return formatSize(Number(value))
+  if (!key.endsWith('Rate')) return value
+  return value === '0' ? 'none' : `${formatSize(Number(value))}/s`
 }
 
 function settingText(value: unknown): string {

@@ -66,7 +66,7 @@ log: { sink: file, file: { dir: ${dir} } }
     [['--method', 'GTE'], "'GTE' is not a method; did you mean 'GET'?\n"],
     [
       ['--code', 'GW_UPSTREAM_TIMEOU'],
-      "'GW_UPSTREAM_TIMEOU' is not an error code; did you mean 'GW_UPSTREAM_TIMEOUT'?\n",
+      "'GW_UPSTREAM_TIMEOU' is not an error code (see docs/reference/errors.md); did you mean 'GW_UPSTREAM_TIMEOUT'?\n",
     ],
     [['--result', 'failed'], "'failed' is not a result; use one of success, blocked, error, aborted, shed\n"],
   ] as const) {

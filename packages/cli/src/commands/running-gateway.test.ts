@@ -102,7 +102,10 @@ test('a gateway is looked into, changed and ended', async (t) => {
     assert.deepEqual([none.stdout, none.stderr, none.code], ['', 'no matching records\n', 0])
     assert.equal(config.stdout.split('\n').length, 2)
     const absent = await run('logs', 'tail', '--dir', join(dir, 'absent'))
-    assert.match(absent.stderr, /^no traffic log found in /)
+    assert.match(
+      absent.stderr,
+      /^no traffic log found in .*absent; name the folder with --dir, or the document with -c\n$/,
+    )
     assert.equal(absent.code, 1)
   })
 
@@ -193,9 +196,12 @@ test('a gateway is looked into, changed and ended', async (t) => {
     const here = await run('deploy', '-c', file)
     assert.match(here.stderr, /ONLY_HERE/)
     assert.equal(here.code, 3)
+    const compared = await run('diff', '-c', file)
+    assert.match(compared.stderr, /ONLY_HERE.*\ngw diff uses .* or use gw deploy --dry-run, /)
+    assert.equal(compared.code, 3)
     const there = await gwInProcess(['deploy', '-c', file], { env })
     const place = new RegExp(
-      `^${file}:\\d+:\\d+: .*ONLY_HERE.* \\(.+\\)\nrejected by the gateway, with its variables`,
+      `^${file}:\\d+:\\d+: .*ONLY_HERE.* \\(.+\\)\nThe gateway refused the document. It uses its own environment variables`,
     )
     assert.match(there.stderr, place)
     assert.equal(there.code, 3)
@@ -309,7 +315,7 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
     ['3', '2', '1'],
   )
   const unknown = await run('rollback', '--to', '99')
-  assert.match(unknown.stderr, /answered 404: there is no deploy '99'/)
+  assert.match(unknown.stderr, /answered 404: there is no deploy '99'; see gw history\n$/)
   assert.equal(unknown.code, 1)
 })
 

@@ -39,5 +39,7 @@ async function secret(what: string, prompt = what): Promise<string> {
   })
   if (text === null) throw new Failure(EXIT.failed, 'interrupted')
   if (text === '') throw new Failure(EXIT.usage, `no ${what} on stdin; type it, or redirect a file`)
+  if (/[\r\n]/.test(text))
+    throw new Failure(EXIT.usage, `more than one line on standard input; pass only the ${what}`)
   return text
 }

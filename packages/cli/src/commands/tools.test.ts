@@ -12,6 +12,9 @@ test('a password from stdin becomes a hash that basic-auth takes', async () => {
   const refused = await gwInProcess(['hash-password'], { stdin: 'a\tb' })
   assert.match(refused.stderr, /control characters/)
   assert.equal(refused.code, 1)
+  const lines = await gwInProcess(['hash-password'], { stdin: 'a\nb\n' })
+  assert.equal(lines.stderr, 'more than one line on standard input; pass only the password\n')
+  assert.equal(lines.code, 64)
 })
 
 test('a key is shown once with its digest, which hash-key gives as well', async () => {

@@ -39,7 +39,14 @@ function addStart(program: Command): void {
     .command('start')
     .description('run the gateway in the foreground; reloads the document when it changes')
   withDocument(start)
-    .addOption(new Option('--tier <tier>', 'number of workers').choices(['W1', 'W2', 'W4', 'W8']))
+    .addOption(
+      new Option('--tier <tier>', 'size of the gateway: W1 = 1 CPU, W2 = 2 CPUs, …').choices([
+        'W1',
+        'W2',
+        'W4',
+        'W8',
+      ]),
+    )
     .option('--workers <n>', 'worker processes; overrides --tier and the document', wholeNumber(1, 64))
     .option('--listen <address>', 'host:port of the first listener; overrides the document')
     .addOption(
@@ -70,6 +77,11 @@ function addExplain(program: Command): void {
     .description('show which route handles a request and why, with policies, upstream, timeouts and limits')
     .argument('<method>', 'GET, POST, …')
     .argument('<url>', 'URL, or path and query')
+    .hook('preAction', (_explain, run) => {
+      const [method = ''] = run.args
+      if (run === explain && method.startsWith('/'))
+        run.error(`error: '${method}' is not a method; write gw explain GET ${run.args.join(' ')}`)
+    })
   withDocument(explain)
     .option('-H, --header <line>', "header field, 'name: value'; repeatable", collect)
     .option('-d, --data <body>', 'request body; @FILE reads it from a file')

@@ -27,7 +27,7 @@ export function addGatewayCommands(program: Command): void {
 function addDeploy(program: Command): void {
   const deploy = program
     .command('deploy')
-    .description('deploy a document to all workers; if one fails, none uses it')
+    .description('deploy a document to all workers; if one cannot use it, all keep the previous document')
   withDocument(deploy)
     .option('--dry-run', 'show the changes without applying them')
     .option('--note <text>', 'note for the deploy history')

@@ -130,7 +130,7 @@ test('an address in use and an unreadable certificate are reported with a remedy
   const taken = await endpoint(t).admin.prepare({ ...FAKE_ADMIN, address: `127.0.0.1:${port}`, port })
   assert.deepEqual(taken, {
     ok: false,
-    reason: `address 127.0.0.1:${port} is in use; stop the other process or change admin.address`,
+    reason: `address 127.0.0.1:${port} is in use; stop the other process, change admin.address, or add admin: { address: 127.0.0.1:9902 } to the document`,
   })
   const tls = { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' }
   const unreadable = await admin.prepare({ ...FAKE_ADMIN, tls })

@@ -216,7 +216,8 @@ export class Deployment {
       const diagnostics = result.diagnostics.slice(0, MAX_REPORTED).map((one) => documents.describe(one))
       log.error('config.invalid', { ...facts, mistakes: result.diagnostics.length, diagnostics })
     } else if (result.result === 'rolled-back') {
-      log.error('config.rolled-back', { ...facts, reasons: result.reasons })
+      const message = before === null ? { message: 'the gateway could not start with this document' } : {}
+      log.error('config.rolled-back', { ...facts, ...message, reasons: result.reasons })
     } else if (result.result === 'applied' || result.result === 'unchanged' || result.result === 'valid') {
       const warnings = result.warnings.slice(0, MAX_REPORTED).map((one) => documents.describe(one))
       log.info(`config.${result.result}`, {

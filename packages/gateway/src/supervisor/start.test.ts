@@ -94,7 +94,7 @@ test('an admin address in use fails the start', async (t) => {
   const gateway = new GatewayProcess(t, { document })
   assert.equal(
     await gateway.startError(),
-    `address ${address} is in use; stop the other process or change admin.address`,
+    `address ${address} is in use; stop the other process, change admin.address, or add admin: { address: 127.0.0.1:9902 } to the document`,
   )
 })
 

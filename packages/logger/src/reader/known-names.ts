@@ -21,7 +21,7 @@ const CODES = Object.keys(ERRORS)
 const VALUES: Readonly<Record<string, { readonly what: string; readonly known: readonly string[] }>> = {
   'http.method': { what: 'a method', known: METHODS },
   result: { what: 'a result', known: RESULTS },
-  'error.code': { what: 'an error code', known: CODES },
+  'error.code': { what: 'an error code (see docs/reference/errors.md)', known: CODES },
 }
 
 /** Checks a value for a field in a filter. @throws UnknownNameError if the field never has this value. */
@@ -31,16 +31,21 @@ export function checkValue(field: string, value: string): void {
   throw new UnknownNameError(`'${value}' is not ${values.what}`, value, values.known)
 }
 
-/** Checks a field name, which is a dotted path. @throws UnknownNameError if records have no such field. */
-export function checkField(path: string): void {
+const NUMBER_TYPES: ReadonlySet<string | undefined> = new Set(['short', 'integer', 'long', 'float'])
+
+/**
+ * Checks the name of a field, which is a dotted path, and returns true if its values are numbers.
+ * @throws UnknownNameError if records have no such field.
+ */
+export function isNumberField(path: string): boolean {
   const names = path.split('.')
   let fields: Fields | undefined = TRAFFIC_MAPPING.properties as Fields
   for (const [i, name] of names.entries()) {
     const field: Field | undefined = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (field === undefined) break
-    if (field.type === 'flattened' && i < names.length - 1) return
+    if (field.type === 'flattened' && i < names.length - 1) return false
     if (field.properties === undefined) {
-      if (i === names.length - 1 && field.type !== 'flattened') return
+      if (i === names.length - 1 && field.type !== 'flattened') return NUMBER_TYPES.has(field.type)
       break
     }
     fields = field.properties

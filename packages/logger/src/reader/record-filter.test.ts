@@ -39,7 +39,7 @@ test('each condition matches only its values', () => {
     [{ api: 'orders-api' }, { api: 'sales' }],
     [{ where: ['group=sales'] }, { where: ['revision='] }],
     [{ method: 'post' }, { method: 'GET' }],
-    [{ path: '/orders/' }, { path: 'orders' }],
+    [{ path: '/orders/' }, { path: '/items' }],
     [{ host: 'API.example.com' }, { host: 'example.com' }],
     [{ client: '203.0.113.7' }, { client: '203.0.113' }],
     [{ consumer: 'c-1' }, { consumer: 'c' }],
@@ -112,6 +112,9 @@ test('invalid conditions are rejected with a remedy', () => {
     [{ since: '2026-13-31' }, /is not a time/],
     [{ where: ['up.name'] }, /'up\.name' is not a condition; use field=value/],
     [{ where: ['=x'] }, /is not a condition/],
+    [{ where: ['res.status=2xx'] }, /res\.status is a number; for classes use --status 2xx$/],
+    [{ where: ['t.total!=fast'] }, /t\.total is a number; use for example t\.total=200$/],
+    [{ path: 'orders' }, /a path starts with \/: --path \/orders$/],
     [
       { where: ['t.total>fast'] },
       /compares with 'fast', which is not a number; use for example t\.total>500/,
@@ -158,7 +161,11 @@ test('unknown names are rejected with the known ones', () => {
     [{ method: ['get', 'put,patsch'] }, "'PATSCH' is not a method", 'PATCH'],
     [{ where: ['http.method=get'] }, "'get' is not a method", 'GET'],
     [{ result: 'failed' }, "'failed' is not a result", 'error'],
-    [{ code: 'GW_UPSTREAM_TIMEOU' }, "'GW_UPSTREAM_TIMEOU' is not an error code", 'GW_UPSTREAM_TIMEOUT'],
+    [
+      { code: 'GW_UPSTREAM_TIMEOU' },
+      "'GW_UPSTREAM_TIMEOU' is not an error code (see docs/reference/errors.md)",
+      'GW_UPSTREAM_TIMEOUT',
+    ],
     [{ where: ['error.code!=GW_NONE'] }, "'GW_NONE' is not an error code", 'GW_INTERNAL'],
   ]
   for (const [request, message, known] of cases) {

@@ -1,6 +1,6 @@
 import { parseDuration } from '@sluice/core'
 import { type Comparison, type Criterion, type FieldCriterion, meets } from './criterion.js'
-import { checkField, checkValue } from './known-names.js'
+import { checkValue, isNumberField } from './known-names.js'
 import type { RecordView } from './record-view.js'
 import { textPattern } from './text-pattern.js'
 
@@ -135,7 +135,10 @@ function textCriterion(fields: readonly string[], text: string): FieldCriterion 
 function pathCriterion(text: string): FieldCriterion {
   const pattern = textPattern(text)
   if (pattern.parts.length > 1) return { kind: 'matches', fields: ['url.path'], pattern }
-  return { kind: 'prefix', field: 'url.path', value: pattern.parts[0]! }
+  const value = pattern.parts[0]!
+  if (!/^($|[/*])/.test(value))
+    throw new RangeError(`'${text}' is not a path; a path starts with /: --path /${text}`)
+  return { kind: 'prefix', field: 'url.path', value }
 }
 
 function statusCriterion(text: string): FieldCriterion {
@@ -160,7 +163,13 @@ function whereCriterion(text: string): FieldCriterion {
   const field = match[1]!
   const operator = match[2]!
   const value = match[3]!
-  checkField(field)
+  const isEquality = operator === '=' || operator === '!='
+  if (isNumberField(field) && isEquality && !NUMBER.test(value) && !value.includes('*')) {
+    const hint = STATUS_CLASS.test(value)
+      ? `for classes use --status ${value}`
+      : `use for example ${field}=200`
+    throw new RangeError(`'${text}' is not a condition: ${field} is a number; ${hint}`)
+  }
   if (operator === '=') return textCriterion([field], value)
   if (operator === '!=') {
     const pattern = textPattern(value)

@@ -213,6 +213,6 @@ test('following ends without an error when it is asked to', async (t) => {
 test('a directory that is not there is an error that says what to name', async () => {
   await assert.rejects(
     ids(tail(join(scratchDir(), 'nowhere'), 1)),
-    /no traffic log found in .*nowhere; specify the log/,
+    /no traffic log found in .*nowhere; name the folder with --dir/,
   )
 })

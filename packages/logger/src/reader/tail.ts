@@ -102,7 +102,7 @@ export async function firstRuns(dir: string, sinceMs: number | null): Promise<Ru
     return await listRuns(dir, sinceMs)
   } catch (error) {
     if (!isMissing(error)) throw error
-    const message = `no traffic log found in ${dir}; specify the log.file.dir of the gateway`
+    const message = `no traffic log found in ${dir}; name the folder with --dir, or the document with -c`
     throw new SourceError('missing', message, error)
   }
 }

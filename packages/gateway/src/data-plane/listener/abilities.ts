@@ -26,5 +26,5 @@ export const ABILITIES: readonly Ability[] = [
   { what: 'tls.clientCaFile, clientCertificate, minVersion', uws: 'no', node: 'yes' },
   { what: 'proxyProtocol', uws: 'no', node: 'yes' },
   { what: 'HTTP/2', uws: 'no', node: 'over TLS by ALPN; else with http2.priorKnowledge' },
-  { what: 'WebSocket', uws: 'no', node: 'no' },
+  { what: 'WebSocket', uws: 'up to 1 MB, uncompressed', node: 'yes' },
 ]

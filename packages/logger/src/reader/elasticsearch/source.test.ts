@@ -171,7 +171,7 @@ const REQUESTS: readonly FilterRequest[] = [
   { where: ['res.status>99999'] },
   { where: ['res.status=404'] },
   { where: ['res.status=404.0'] },
-  { where: ['res.status=fine'] },
+  { where: ['res.status=404.5'] },
   { where: ['gw.worker=2', 'route!=orders'] },
   { where: ['consumer.id!=c-1'] },
   { where: ['hdr.res_out.__proto__=p1'] },

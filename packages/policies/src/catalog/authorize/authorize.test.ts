@@ -100,7 +100,10 @@ test('a caller who lacks only scopes learns which (RFC 6750); the reason is only
   assert.deepEqual([reply?.status, reply?.problem?.code], [403, 'GW_SCOPE_MISSING'])
   const fields = reply!.headers.join(' ')
   assert.ok(fields.includes('Bearer error="insufficient_scope", scope="orders:read orders:write"'))
-  assert.equal(x.record.reason, 'allow[0] lacks groups, allow[1] lacks scopes')
+  assert.equal(
+    x.record.reason,
+    'allow[0] needs the group staff; allow[1] needs all of the scopes orders:read, orders:write',
+  )
   assert.ok(!`${reply!.problem!.detail}${fields}`.includes('staff'))
   // Who lacks more than scopes hears of none: it would not help.
   assert.equal(code({ allow: [{ groups: ['staff'], scopes: ['all'] }] }), 'GW_ACCESS_DENIED')

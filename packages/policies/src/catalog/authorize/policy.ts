@@ -91,12 +91,12 @@ class Decision {
    * be sufficient.
    */
   #refuse(x: Exchange, consumer: Consumer, rules: readonly AllowRule[]): Reply {
-    const lacks = rules.map((rule) => unmetRequirement(rule, consumer, x)?.kind ?? '')
-    x.record.reason = lacks
-      .map((kind, i) => `allow[${i}] lacks ${kind}`)
-      .join(', ')
+    const unmet = rules.map((rule) => unmetRequirement(rule, consumer, x))
+    x.record.reason = unmet
+      .map((requirement, i) => `allow[${i}] needs ${requirement?.text ?? ''}`)
+      .join('; ')
       .slice(0, MAX_REASON)
-    const nearly = lacks.indexOf(SCOPES)
+    const nearly = unmet.findIndex((requirement) => requirement?.kind === SCOPES)
     return nearly < 0 ? this.#denied : rules[nearly]!.scopeRefusal
   }
 }
