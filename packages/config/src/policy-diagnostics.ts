@@ -1,7 +1,8 @@
 import type { Catalog } from '@sluice/core'
 import type { Diagnostic } from './diagnostic.js'
 import type { DocumentSource } from './document-file.js'
-import { type DocumentPath, formatPath, isMapping, listAt } from './document-path.js'
+import { type DocumentPath, formatPath, isMapping, listAt, valueAt } from './document-path.js'
+import type { Issue } from './issue.js'
 import { policyFilePosition } from './policy-file-position.js'
 import { policyIdOf } from './policy-id.js'
 import { Report } from './report.js'
@@ -40,7 +41,7 @@ export function policyDiagnostics(
     const schema = catalog.get(use)?.schema
     const location =
       schema === undefined ? null : policyFilePosition(message, { schema, config }, source.name)
-    if (location === null) report.add({ path, message, remedy: 'fix its parameters' })
+    if (location === null) report.add({ path: parameterPath(yaml.value, path, message), ...issueOf(message) })
     else
       inFiles.push({
         severity: 'error',
@@ -51,6 +52,23 @@ export function policyDiagnostics(
       })
   }
   return [...report.diagnostics(), ...inFiles]
+}
+
+/** Matches the end of a message that says what to do. */
+const REMEDY =
+  /^(.+)[;:] ((?:add|allow|choose|configure|convert|keep|list|make|move|name|put|quote|remove|rename|replace|set|split|swap|use|write)\b.+)$/s
+
+/** Splits the message of a policy into problem and remedy. */
+function issueOf(message: string): Issue {
+  const [, problem = message, remedy = 'fix its parameters'] = REMEDY.exec(message) ?? []
+  return { message: problem, remedy }
+}
+
+/** Returns the path of the parameter that a message quotes first, or of the policy. */
+function parameterPath(root: unknown, policy: DocumentPath, message: string): DocumentPath {
+  const parts = /'([\w.[\]-]+)'/.exec(message)?.[1]?.match(/[^.[\]]+/g) ?? []
+  const path = [...policy, 'with', ...parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part))]
+  return parts.length > 0 && valueAt(root, path) !== undefined ? path : policy
 }
 
 /** A problem at a location of the document that only shows when the document is used. */

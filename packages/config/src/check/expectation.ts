@@ -3,7 +3,8 @@ import { DURATION_PATTERN, RATE_PATTERN, RATIO_PATTERN, SIZE_PATTERN } from '@sl
 import { GRAMMARS, type GrammarName } from '../grammar/grammars.js'
 import type { Bounds } from '../schema/build.js'
 
-const QUANTITIES: Readonly<Record<string, { readonly noun: string; readonly example: string }>> = {
+/** Description and example of each kind of quantity, by pattern. */
+export const QUANTITIES: Readonly<Record<string, { readonly noun: string; readonly example: string }>> = {
   [DURATION_PATTERN]: { noun: 'a duration', example: '5s' },
   [SIZE_PATTERN]: { noun: 'a size', example: '16kb' },
   [RATE_PATTERN]: { noun: 'a rate per s, m, h or d', example: '100/s' },

@@ -3,7 +3,7 @@ import { type DocumentPath, formatPath, isMapping } from '../document-path.js'
 import { parseAddress } from '../grammar/address.js'
 import { type Issue, isIssue } from '../issue.js'
 import { suggestion } from '../spelling.js'
-import { exampleOf, expectationOf, wordsOf } from './expectation.js'
+import { exampleOf, expectationOf, QUANTITIES, wordsOf } from './expectation.js'
 import { schemaErrors } from './validator.js'
 import type { Violation } from './violation.js'
 
@@ -47,7 +47,12 @@ const DESCRIPTIONS: Readonly<Record<string, Description>> = {
 
 function unknownKey({ key, schema }: Violation): Issue {
   const known = Object.keys(schema['properties'] ?? {})
-  const around = known.filter((name) => Object.hasOwn(schema['properties'][name].properties ?? {}, key ?? ''))
+  const hint: unknown = schema['misplaced']?.[key ?? '']
+  if (typeof hint === 'string') return { message: `unknown key '${key}'`, remedy: hint }
+  // The schema of the parameters of a policy depends on the policy, so `with` may take any key.
+  const around = known.filter(
+    (name) => name === 'with' || Object.hasOwn(schema['properties'][name].properties ?? {}, key ?? ''),
+  )
   const nested = around.length === 0 ? null : `write it under ${listed(around)}`
   const fallback = nested ?? (known.length === 0 ? 'remove it' : `valid keys: ${known.join(', ')}`)
   return { message: `unknown key '${key}'`, remedy: suggestion(key ?? '', known, fallback) }
@@ -116,20 +121,21 @@ function shownValue({ value, schema, isSecret }: Violation): string | null {
 
 function remedyFor(violation: Violation): string {
   const { keyword, value, schema } = violation
-  const isOtherKind = keyword === 'type' || (keyword === 'enum' && typeof value !== 'string')
-  if (isOtherKind && typeof schema['remedy'] === 'string') return schema['remedy']
+  const isOtherForm =
+    keyword === 'type' || keyword === 'pattern' || (keyword === 'enum' && typeof value !== 'string')
+  if (isOtherForm && typeof schema['remedy'] === 'string') return schema['remedy']
   const words = wordsOf(schema)
   if (words?.length === 1) return `write ${words[0]}`
   const port = portRemedy(violation)
   if (port !== null) return port
-  const quotes = quotesRemedy(violation)
-  if (quotes !== null) return quotes
+  const quick = quotesRemedy(violation) ?? unitRemedy(violation)
+  if (quick !== null) return quick
   if (words !== null) {
     const list = `write ${listed(words)}`
     return typeof value === 'string' ? suggestion(value, words, list) : list
   }
   if (schema['type'] === 'array') return listRemedy(violation)
-  if (schema['type'] === 'object') return 'write a mapping, for example { key: value }'
+  if (schema['type'] === 'object') return `write a mapping, for example { ${entryOf(schema)} }`
   if (RANGES.has(keyword)) return 'use a value in this range'
   const example = exampleOf(schema)
   return example === null ? 'correct the value' : `write for example ${example}`
@@ -147,10 +153,22 @@ function listRemedy({ value, schema, isSecret }: Violation): string {
 
 const RANGES: ReadonlySet<string> = new Set(['minimum', 'maximum', 'bounds'])
 
-/**
- * Suggests adding or removing quotes, which distinguish strings from numbers in YAML, or adding a missing
- * `%`.
- */
+/** Returns an example entry of a mapping, with a required key if there is one. */
+function entryOf(schema: TSchema): string {
+  const properties: Readonly<Record<string, TSchema>> = schema['properties'] ?? {}
+  const lists: readonly (readonly string[] | undefined)[] = [schema['required'], schema['choice']?.keys]
+  const keys = lists.find((list) => list !== undefined && list.length > 0) ?? Object.keys(properties)
+  for (const key of keys) {
+    const property = properties[key]
+    if (property === undefined) continue
+    const [word = / such as (\S+)$/.exec(expectationOf(property))?.[1]] = wordsOf(property) ?? []
+    const example = exampleOf(property) ?? word
+    if (example !== undefined) return `${key}: ${example}`
+  }
+  return keys.length === 0 ? 'key: value' : `${keys[0]}: ...`
+}
+
+/** Suggests adding or removing quotes, which distinguish strings from numbers in YAML. */
 function quotesRemedy({ value, schema, isSecret }: Violation): string | null {
   if (typeof value === 'string') {
     const isOther = [Number(value), value === 'true'].some(
@@ -160,9 +178,26 @@ function quotesRemedy({ value, schema, isSecret }: Violation): string | null {
   }
   const isScalar = typeof value === 'number' || typeof value === 'boolean'
   if (!isScalar || isSecret) return null
-  if (satisfies(schema, String(value))) return `put it in quotes: "${value}"`
+  return satisfies(schema, String(value)) ? `put it in quotes: "${value}"` : null
+}
+
+/** Suggests a unit for a number without one: a small one for large numbers, such as milliseconds. */
+function unitRemedy({ value, schema, isSecret }: Violation): string | null {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value
+  if (typeof number !== 'number' || isSecret || QUANTITIES[String(schema['pattern'])] === undefined)
+    return null
   // A number up to 1 may be meant as a fraction.
-  return typeof value === 'number' && value > 1 && satisfies(schema, `${value}%`) ? `write ${value}%` : null
+  const units = [
+    ...(number < 1000 ? ['s', 'kb'] : []),
+    'ms',
+    'b',
+    's',
+    'kb',
+    '/s',
+    ...(number > 1 ? ['%'] : []),
+  ]
+  const unit = units.find((text) => satisfies(schema, `${value}${text}`))
+  return unit === undefined ? null : `write ${value}${unit}`
 }
 
 /** Suggests an address where only a port was written, which YAML reads as a number. */

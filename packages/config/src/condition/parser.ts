@@ -180,7 +180,15 @@ function explain(error: ParseError | CheckError, text: string, scope: ConditionS
   if (name !== undefined) return issue(summary, offset, nameRemedy(name, summary, scope))
   if (error.code === 'invalid_macro_argument')
     return issue(summary, offset, "write has(req.header.name) or 'name' in req.header")
-  return issue(summary, offset, 'see docs/guides/conditions.md for the syntax')
+  const remedy = OPERATORS[text[offset] ?? ''] ?? 'see docs/guides/conditions.md for the syntax'
+  return issue(summary, offset, remedy)
+}
+
+/** Remedies for operators of which one character is missing. */
+const OPERATORS: Readonly<Record<string, string>> = {
+  '=': 'write == to compare',
+  '&': 'write && for a logical and',
+  '|': 'write || for a logical or',
 }
 
 /**

@@ -6,7 +6,7 @@ export function parseTargetUrl(text: string): string | Issue {
   if (url === null || !/^https?:$/.test(url.protocol)) {
     return {
       message: `'${text}' is not a target URL`,
-      remedy: 'write for example http://10.0.0.5:9000',
+      remedy: isOrigin(`http://${text}`) ? `write http://${text}` : 'write for example http://10.0.0.5:9000',
     }
   }
   if (url.username !== '' || url.password !== '') {
@@ -22,6 +22,10 @@ export function parseTargetUrl(text: string): string | Issue {
     }
   }
   return url.origin
+}
+
+function isOrigin(text: string): boolean {
+  return parseUrl(text) !== null && typeof parseTargetUrl(text) === 'string'
 }
 
 /** Parses the URL of an outbound proxy. TLS to the proxy is not supported. */

@@ -35,7 +35,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     at: 'routes[]',
-    text: 'Each route has exactly one of `upstream`, `respond` and `redirect`. The most specific route wins, independent of the order in the document. The criteria are, in this order: higher `priority`; exact host, then `*.example.org`, then no host; exact path, then path with parameters, then prefix (longest first), then regular expression, then no path; larger number of other predicates. `gw explain METHOD URL -c FILE` shows which route wins and why the others do not.',
+    text: 'Each route has exactly one of `upstream`, `respond` and `redirect`. The most specific route wins; the order in the document only breaks ties. The criteria are, in this order: higher `priority`; exact host, then `*.example.org`, then no host; exact path, then path with parameters, then prefix (longest first), then regular expression, then no path; larger number of other predicates. Regular expressions are tried in the order of the document. `gw explain METHOD URL -c FILE` shows which route wins and why the others do not.',
   },
   {
     at: 'routes[].match',

@@ -29,6 +29,8 @@ interface Options {
   readonly choice?: Choice
   readonly expects?: string
   readonly remedy?: string
+  /** Remedies for keys that are often written here but belong elsewhere. */
+  readonly misplaced?: Readonly<Record<string, string>>
 }
 
 /**
@@ -120,10 +122,11 @@ export function filePath(description: string) {
 const NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'
 
 /** Creates the schema of a name that the user chooses, such as an id. */
-export function name(description: string) {
+export function name(description: string, options: Options = {}) {
   return Type.String({
     pattern: NAME_PATTERN,
     description,
     expects: 'a name of up to 128 letters, digits, dots, hyphens and underscores',
+    ...options,
   })
 }

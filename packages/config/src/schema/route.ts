@@ -201,7 +201,11 @@ export const routeSchema = object(
         '`refuse` rejects paths with `%2F` or `%5C` with 400. `keep` forwards them, for targets that do not decode them before routing ([paths](../guides/paths.md)).',
     }),
     rewrite: Type.Optional(rewrite),
-    upstream: Type.Optional(name('Name of the upstream.')),
+    upstream: Type.Optional(
+      name('Name of the upstream.', {
+        remedy: 'define it under upstreams with targets: [URL], and write its name here',
+      }),
+    ),
     respond: Type.Optional(respond),
     redirect: Type.Optional(redirect),
     timeouts: Type.Optional(routeTimeoutsSchema),

@@ -258,7 +258,12 @@ export const upstreamSchema = object(
         'HTTP/2 for the targets: `auto` for `https://` targets that negotiate it (ALPN), `prior-knowledge` for all targets, including `http://` (h2c), as gRPC servers need it.',
     }),
   },
-  { expects: 'a mapping with targets', description: 'A group of equivalent servers.' },
+  {
+    expects: 'a mapping with targets',
+    remedy: 'write for example { targets: [http://10.0.0.5:9000] }',
+    misplaced: { servers: 'write targets under targets, and DNS servers under resolve.servers' },
+    description: 'A group of equivalent servers.',
+  },
 )
 
 function withoutDefault<S extends { default?: unknown }>(schema: S): S {

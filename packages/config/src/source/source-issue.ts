@@ -28,8 +28,46 @@ const NO_COLON: Issue = {
   remedy: "write ':' after the key, and check the indentation",
 }
 
+const WRONG_INDENTATION: Issue = {
+  message: 'invalid YAML: wrong indentation',
+  remedy: 'align this line with the other keys or list items of its block',
+}
+
+/** Issue for a value followed by a line that is indented as if it belonged to the value. */
+const TOO_DEEP: Issue = {
+  message: 'invalid YAML: wrong indentation: the next line is indented further than this key',
+  remedy: 'align the next line with this key',
+}
+
+/** Issue for `id: a use: b` on a line of its own. */
+const TWO_KEYS: Issue = {
+  message: 'invalid YAML: two keys on one line',
+  remedy: 'put each key on its own line, or quote the value if it contains a colon',
+}
+
+/** Issue for `{ id: a use: b }`. */
+const NO_COMMA: Issue = {
+  message: 'invalid YAML: two keys without a comma between them',
+  remedy: 'separate them with a comma, or quote the value if it contains a colon',
+}
+
+/** Issue for two lines that the parser reads as one key. */
+const OPEN_LINE: Issue = {
+  message: 'invalid YAML: a missing comma or colon at the end of this line',
+  remedy: 'separate the entries of { } and [ ] with commas, and write a colon after each key',
+}
+
+/** Issue for `- ` inside braces or brackets. */
+const DASH: Issue = {
+  message: "invalid YAML: a list item with '-' inside { } or [ ]",
+  remedy: 'write the list as [a, b]',
+}
+
 /** Maximum number of characters before a brace that are searched for the start of a string. */
 const MAX_GLUED = 256
+
+/** Maximum number of characters of a line that are searched. */
+const MAX_LINE = 1024
 
 /** Error codes that leave the structure of the document intact. */
 const HARMLESS: ReadonlySet<string> = new Set([
@@ -48,7 +86,10 @@ export function isolatedIssues(errors: readonly YAMLError[]): readonly SourceIss
 export function breakingIssue(errors: readonly YAMLError[], text: string): SourceIssue | null {
   const [breaking] = errors.filter((error) => !HARMLESS.has(error.code)).sort((a, b) => a.pos[0] - b.pos[0])
   if (breaking === undefined) return null
-  return (breaking.code === 'MISSING_CHAR' ? gluedBrace(breaking.pos[0], text) : null) ?? issueOf(breaking)
+  const [offset] = breaking.pos
+  const known =
+    (breaking.code === 'MISSING_CHAR' ? gluedBrace(offset, text) : null) ?? layoutIssue(breaking, text)
+  return known === null ? issueOf(breaking) : { offset, ...known }
 }
 
 /**
@@ -59,6 +100,18 @@ function gluedBrace(offset: number, text: string): SourceIssue | null {
   const before = text.slice(Math.max(0, offset - MAX_GLUED), offset)
   const length = before.length - before.search(/[^\s[\]{},]*$/)
   return length === 0 ? null : { offset: offset - length, ...BRACES }
+}
+
+/** Returns the issue for a mistake in the layout of lines, whose message in the parser is not helpful, or null. */
+function layoutIssue({ code, message, pos: [offset] }: YAMLError, text: string): Issue | null {
+  const line = text.slice(offset, offset + MAX_LINE).split('\n', 1)[0]!
+  if (code === 'BLOCK_IN_FLOW') return /^-\s/.test(line) ? DASH : NO_COMMA
+  if (message.startsWith('Nested mappings are not')) return /:\s/.test(line) ? TWO_KEYS : TOO_DEEP
+  if (message.startsWith('Unexpected scalar at node end'))
+    return /(^|\n) *$/.test(text.slice(Math.max(0, offset - MAX_LINE), offset)) ? WRONG_INDENTATION : null
+  if (code === 'MULTILINE_IMPLICIT_KEY' && !message.startsWith('Implicit map keys')) return OPEN_LINE
+  const isAlignment = /^(All mapping items must|Sequence item without|A block sequence may not)/.test(message)
+  return isAlignment ? WRONG_INDENTATION : null
 }
 
 function issueOf(error: YAMLError): SourceIssue {

@@ -56,6 +56,6 @@ test('a policy of a group that does not compile is reported once, where it is wr
   const found = policyDiagnostics({ text: wrong, name: 'gateway.yaml' }, mistakes, catalog)
   assert.deepEqual(
     found.map(({ line, column, path }) => [line, column, path]),
-    [[9, 7, 'policyGroups.strict[0]']],
+    [[9, 39, 'policyGroups.strict[0].with.deny']],
   )
 })
