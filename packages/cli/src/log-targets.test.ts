@@ -81,7 +81,7 @@ test('each log target gets its records and its own counters, and gw logs reads a
 
   const wrong = await gw(['logs', 'tail', '-c', gateway.config, '--target', 'siem'])
   assert.equal(wrong.code, 64)
-  assert.match(wrong.stderr, /has no target 'siem'; it has main, all, failures\n$/)
+  assert.match(wrong.stderr, /has no log target 'siem'; available: main, all, failures\n$/)
 })
 
 test('--log-sink replaces all targets', async (t) => {
@@ -103,7 +103,7 @@ test('a document without a readable log is reported', async (t) => {
   const none = await tail(document('sink: none'))
   assert.match(none.stderr, /has log\.sink: none, so there is no traffic log; /)
   const unread = await tail(document('targets: [{ id: out, sink: stdout }]'))
-  assert.match(unread.stderr, /has out\.sink: stdout, and what went there cannot be read from here; /)
+  assert.match(unread.stderr, /has out\.sink: stdout, which gw cannot read; /)
   const both = await tail(document('sink: stdout, targets: [{ id: out, sink: stdout }]'))
   assert.match(both.stderr, /has log\.sink: stdout, out\.sink: stdout, and what went there cannot be read/)
 })
@@ -126,7 +126,7 @@ test('gw log-setup sets up the named target and requires a name if there are sev
   assert.equal(several.code, 64)
   assert.match(
     several.stderr,
-    /has several targets in Elasticsearch: audit, calls; name one with --target\n$/,
+    /has several Elasticsearch targets: audit, calls; choose one with --target\n$/,
   )
   assert.match((await setUp(both, '--target', 'calls')).stderr, /127\.0\.0\.1:9/)
   const none = await setUp(documentOf('    - { id: out, sink: stdout }\n'), '--target', 'out')
