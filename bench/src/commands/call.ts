@@ -50,13 +50,13 @@ export function callOf(url: string, flags: CallFlags): UrlCall {
 export function originOf(url: string, flag: string): string {
   const { origin, path } = addressOf(url)
   if (path === '/') return origin
-  throw usage(`${flag}: write the address alone, such as ${origin}; the suite has the paths`)
+  throw usage(`${flag}: use only the address, such as ${origin}; the suite defines the paths`)
 }
 
 function addressOf(text: string): { readonly origin: string; readonly path: string } {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || url.host === '')
-    throw usage(`'${maskedUrl(text)}' is no URL; write for example http://127.0.0.1:8080/orders`)
+    throw usage(`'${maskedUrl(text)}' is not a URL; use for example http://127.0.0.1:8080/orders`)
   if (url.protocol !== 'http:')
     throw usage(`${url.protocol}// cannot be measured, only http://; point it at the listener without TLS`)
   if (url.username !== '' || url.password !== '')
@@ -69,11 +69,9 @@ function headersOf(lines: readonly string[]): Record<string, string> {
   for (const line of lines.flatMap(linesOf)) {
     const [, name, value] = HEADER.exec(line) ?? []
     if (name === undefined || value === undefined)
-      throw usage(
-        "--header: a name, a colon and a value make a header; write for example 'accept: text/plain'",
-      )
+      throw usage("--header: a header is a name, a colon and a value; write for example 'accept: text/plain'")
     if (OWN_HEADERS.includes(name.toLowerCase()))
-      throw usage(`--header: ${name} is for the load generator to write`)
+      throw usage(`--header: ${name} is set by the load generator`)
     if (Object.keys(headers).some((known) => known.toLowerCase() === name.toLowerCase()))
       throw usage(`--header: ${name} is there twice`)
     headers[name] = value
@@ -89,18 +87,18 @@ function linesOf(line: string): string[] {
 }
 
 function bodyOf({ data, body }: CallFlags): CallBody | null {
-  if (data !== undefined && body !== undefined) throw usage('--data and --body exclude each other')
+  if (data !== undefined && body !== undefined) throw usage('--data and --body cannot be used together')
   if (data !== undefined)
     return given(data.startsWith('@') ? fileOf(data.slice(1), 'the body') : Buffer.from(data))
   if (body === undefined) return null
   const bytes = sizeSetting('--body', body)
   if (bytes <= MOST_MADE_BYTES) return { kind: 'json', bytes }
-  throw usage('--body: 64 MB are the most')
+  throw usage('--body: at most 64 MB')
 }
 
 function given(bytes: Buffer): CallBody {
   if (bytes.length > MOST_GIVEN_BYTES)
-    throw usage('--data: 64 KB are the most; --body makes larger ones, such as --body 1mb')
+    throw usage('--data: at most 64 KB; use --body for larger ones, such as --body 1mb')
   return { kind: 'given', bytes: bytes.length, base64: bytes.toString('base64') }
 }
 

@@ -129,7 +129,10 @@ function observer(progress: Progress): RunObserver {
  */
 function checkResultsDir(dir: string): void {
   if (existsSync(join(dir, SUMMARY_FILE)))
-    throw new Failure(EXIT.failed, `${dir} holds the results of another run; name another folder with --out`)
+    throw new Failure(
+      EXIT.failed,
+      `${dir} contains the results of another run; choose another folder with --out`,
+    )
   try {
     makeFolders(dir, SHARED)
     accessSync(dir, constants.W_OK | constants.X_OK)

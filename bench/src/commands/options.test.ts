@@ -85,13 +85,17 @@ const REFUSED: readonly (readonly [suite: string, flags: Partial<Flags>, message
   ['smok', {}, /^there is no suite 'smok'; did you mean 'smoke'\?/],
   ['smoke', { scenario: ['gett'] }, /^the suite 'smoke' has no scenario 'gett'; did you mean 'get'\?$/],
   ['smoke', { scenario: ['g.t*'] }, /has no scenario 'g\.t\*'; gw bench list smoke names them$/],
-  ['smoke', { tier: ['W1'] }, /^no scenario is left: those asked for are not of tier W1; see gw bench list/],
-  ['smoke', { target: 'http://a/b' }, /^--target: write the address alone, such as http:\/\/a; /],
+  [
+    'smoke',
+    { tier: ['W1'] },
+    /^no scenario matches: the selected ones do not have tier W1; see gw bench list/,
+  ],
+  ['smoke', { target: 'http://a/b' }, /^--target: use only the address, such as http:\/\/a; /],
   ['smoke', { pid: 7 }, /^--pid names the process of a target; /],
   ['chaos', { with: ['nginx'] }, /^--with is not for the trials of 'chaos'; choose them with --scenario/],
   ['chaos', { target: 'http://127.0.0.1:1' }, /^--target is not for the trials/],
   ['chaos', { slo: '50ms' }, /^--slo is not for the trials/],
-  ['chaos', { rates: false }, /^--rates: a trial has one load of at most 95 %, such as --rates 60$/],
+  ['chaos', { rates: false }, /^--rates: a trial takes a single rate of at most 95 %, such as --rates 60$/],
   ['chaos', { rates: [50, 60] }, /^--rates: a trial has one load/],
   ['chaos', { rates: [100] }, /^--rates: a trial has one load/],
   ['chaos', { connections: [8, 16] }, /^--connections: a trial has one number of connections/],
@@ -108,14 +112,14 @@ test('an engine that is not there, or cannot hold a rate, is reported with the r
   t.after(() => {
     process.env['PATH'] = path
   })
-  refused(() => optionsOf('smoke', { engine: 'wrk' }), /^the load generator 'wrk' is not on the PATH; /, 1)
+  refused(() => optionsOf('smoke', { engine: 'wrk' }), /^the load generator 'wrk' is not installed; /, 1)
   const missing = missingPeer('haproxy')
   if (missing !== null) refused(() => optionsOf('smoke', { with: ['haproxy'] }), /^haproxy|HAProxy/, 1)
 })
 
 test('a cost is reported of policies that have benchmarks', () => {
   assert.equal(knownPair('header').withPolicy.id, 'header-get')
-  refused(() => knownPair('heder'), /^no benchmark is there for a policy 'heder'; did you mean 'header'\?$/)
+  refused(() => knownPair('heder'), /^there is no benchmark for the policy 'heder'; did you mean 'header'\?$/)
 })
 
 test('how long a run takes is known before it begins', () => {
@@ -130,14 +134,14 @@ test('how long a run takes is known before it begins', () => {
 const CALLS: readonly (readonly [url: string, flags: CallFlags, message: RegExp])[] = [
   ['ftp://a/', {}, /^ftp:\/\/ cannot be measured, only http:\/\/; /],
   ['https://a/', {}, /^https:\/\/ cannot be measured, only http:\/\/; point it at the listener/],
-  ['localhost', {}, /^'localhost' is no URL; write for example http:\/\//],
+  ['localhost', {}, /^'localhost' is not a URL; use for example http:\/\//],
   ['http://u:p@a/', {}, /^credentials do not belong in a URL; write /],
-  ['http://a/', { header: ['nothing'] }, /^--header: a name, a colon and a value make a header; /],
+  ['http://a/', { header: ['nothing'] }, /^--header: a header is a name, a colon and a value; /],
   ['http://a/', { header: ['a:b', 'A:c'] }, /^--header: A is there twice$/],
-  ['http://a/', { header: ['connection:close'] }, /^--header: connection is for the load generator /],
-  ['http://a/', { data: 'a', body: '1kb' }, /^--data and --body exclude each other$/],
+  ['http://a/', { header: ['connection:close'] }, /^--header: connection is set by the load generator/],
+  ['http://a/', { data: 'a', body: '1kb' }, /^--data and --body cannot be used together$/],
   ['http://a/', { data: 'a', method: 'GET' }, /^a GET has no body here; /],
-  ['http://a/', { body: '65mb' }, /^--body: 64 MB are the most$/],
+  ['http://a/', { body: '65mb' }, /^--body: at most 64 MB$/],
   ['http://a/', { body: 'big' }, /^--body: 'big' is not a size; /],
 ]
 

@@ -26,7 +26,7 @@ export function knownPair(name: string): PolicyPair {
   const pair = policyPair(name)
   if (pair !== null) return pair
   const hint = suggestion(name, MEASURED_POLICIES, `there are ${MEASURED_POLICIES.join(', ')}`)
-  throw usage(`no benchmark is there for a policy '${name}'; ${hint}`)
+  throw usage(`there is no benchmark for the policy '${name}'; ${hint}`)
 }
 
 /** Describes the cost of a policy and the spread of the repetitions. */
@@ -34,7 +34,7 @@ export function costSentence(policy: string, { points }: Summary): string {
   const name = policyText(policy)
   const cost = policyCosts(points).find((one) => one.policy === policy)
   if (cost === undefined)
-    return `${name}: no cost can be known, because one of the two points is missing or no result, or the gateway was not busy alike in both`
+    return `${name}: the cost is unknown, because one point is missing or not valid, or CPU use differed between the two`
   const { base, withPolicy, addedMicros, range } = cost
   const before = base.cpuMicrosPerRequest.mean
   const amount = `${addedMicros < 0 ? '' : '+'}${addedMicros.toFixed(2)} µs (${changeText(addedMicros / before)}) of CPU time a request, on ${significant(before)} µs without it${busyText(base)}`

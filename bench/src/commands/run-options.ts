@@ -81,7 +81,7 @@ function chosenCases(suite: Suite, { scenario: wanted = [], tier: tiers = [] }: 
   const cases = usual.length === 0 && wanted.length === 0 ? variants.filter(isOfTier) : usual
   if (cases.length > 0) return { ...suite, cases }
   throw usage(
-    `no scenario is left: those asked for are not of tier ${tiers.join(' or ')}; see gw bench list ${suite.name}`,
+    `no scenario matches: the selected ones do not have tier ${tiers.join(' or ')}; see gw bench list ${suite.name}`,
   )
 }
 
@@ -151,7 +151,7 @@ export function installedEngine(name: EngineName): Engine {
   const others = engines.filter((one) => one.version() !== null).map((one) => one.name)
   throw new Failure(
     EXIT.failed,
-    `the load generator '${name}' is not on the PATH; ${engine.remedy}, or take ${others.join(' or ')}`,
+    `the load generator '${name}' is not installed; ${engine.remedy}, or use ${others.join(' or ')}`,
   )
 }
 
@@ -185,10 +185,10 @@ function possibleRates(
 
 function trialLoad(rates: readonly number[] | false = USUAL_LOAD): readonly number[] {
   if (rates !== false && rates.length === 1 && rates[0]! <= MOST_LOAD) return rates
-  throw usage(`--rates: a trial has one load of at most ${MOST_LOAD} %, such as --rates 60`)
+  throw usage(`--rates: a trial takes a single rate of at most ${MOST_LOAD} %, such as --rates 60`)
 }
 
 function cannotHold({ name }: Engine): string {
   const able = engines.filter((one) => one.hasOpenLoop && one.version() !== null).map((one) => one.name)
-  return `${name} cannot hold a rate; ${able.join(' and ')} can, beside --saturation-engine ${name}`
+  return `${name} cannot hold a rate; use ${able.join(' or ')}, and ${name} only for --saturation-engine`
 }

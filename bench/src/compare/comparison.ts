@@ -147,7 +147,7 @@ function reasonsAgainst({ before, after }: Pair): string[] {
   const sides = [
     ...before.invalid.map((reason) => `before: ${reason}`),
     ...after.invalid.map((reason) => `after: ${reason}`),
-    ...(hasCost(before) && hasCost(after) && !isAlike ? ['they were not busy alike'] : []),
+    ...(hasCost(before) && hasCost(after) && !isAlike ? ['CPU use differed'] : []),
   ]
   return [`${nameOf(after)}${isAlike ? ' but for CPU time' : ''} (${sides.join('; ')})`]
 }

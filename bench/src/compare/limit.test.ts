@@ -24,6 +24,6 @@ for (const expression of [
   test(`the limits "${expression}" are refused with an example`, () => {
     assert.throws(
       () => parseLimits(expression),
-      /is no limit; write one of .*, such as "rps<-5% or p99>\+10%"/,
+      /is not a limit; use one of .*, such as "rps<-5% or p99>\+10%"/,
     )
   })

@@ -22,7 +22,7 @@ export function parseLimits(expression: string): Limit[] {
     const metric = METRICS.find((each) => each === name)
     if (metric === undefined)
       throw new Error(
-        `'${text}' is no limit; write one of ${METRICS.join(', ')}, < or >, and a change in percent, such as "rps<-5% or p99>+10%"`,
+        `'${text}' is not a limit; use one of ${METRICS.join(', ')}, < or >, and a change in percent, such as "rps<-5% or p99>+10%"`,
       )
     return { metric, direction: direction as Limit['direction'], change: Number(percent) / 100, text }
   })

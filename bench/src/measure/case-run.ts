@@ -183,7 +183,7 @@ export class CaseRun {
           ceilingPerSecond: group.ceiling,
         },
         ...{ targetPerSecond: group.rates.get(system) ?? null },
-        baseFlaw: isFlawed ? 'its saturation is no result, so that this rate is no share of it' : null,
+        baseFlaw: isFlawed ? 'its saturation is not valid, so this rate cannot be a share of it' : null,
         layout: this.#setup.layout,
       },
       repetitions,

@@ -40,7 +40,7 @@ export function hostWarnings({
   const percent = (share: number): string => `${Math.round(share * 100)} %`
   return [
     ...(foreignShare > QUIET_SHARE
-      ? [`the machine was not quiet: others used ${percent(foreignShare)} of it`]
+      ? [`the machine was not quiet: other programs used ${percent(foreignShare)} of the CPU time`]
       : []),
     ...(stolenShare > QUIET_SHARE ? [`the hypervisor took ${percent(stolenShare)} of the time`] : []),
   ]

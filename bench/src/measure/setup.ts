@@ -102,7 +102,7 @@ async function foreignSystem({ origin, pid }: Target): Promise<SystemUnderTest> 
   if (pid !== null && !isRunning(pid)) throw new Error(`there is no process ${pid} on this machine`)
   const { hostname, port } = new URL(origin)
   const failure = await connectFailure(hostname.replace(/^\[|\]$/g, ''), Number(port === '' ? 80 : port))
-  if (failure !== null) throw new Error(`${origin} cannot be connected to (${failure}); is it serving?`)
+  if (failure !== null) throw new Error(`${origin} cannot be reached (${failure}); is it running?`)
   return { name: TARGET, url: origin, pid, cores: null, version: null, gateway: null }
 }
 

@@ -139,7 +139,7 @@ test('a target that answers with errors is no result', async (t) => {
 
 test('a target that does not serve, and a process that is not there, end the run with the reason', async (t) => {
   const nobody = `http://127.0.0.1:${await freePort()}`
-  await assert.rejects(measured(nobody, null), /cannot be connected to \(ECONNREFUSED\); is it serving\?/)
+  await assert.rejects(measured(nobody, null), /cannot be reached \(ECONNREFUSED\); is it running\?/)
   const { origin } = await serve(t)
   await assert.rejects(measured(origin, 4_194_304), /there is no process 4194304 on this machine/)
 })

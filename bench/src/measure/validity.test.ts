@@ -18,7 +18,7 @@ const POINT: UnjudgedPoint = {
   ...{ perSecond: spreadOf([100, 101, 99]), ceilingPerSecond: 300, requests: 300, busyShare: 0.99 },
   generatorBusyShare: 0.5,
 }
-const BASE_FLAW = 'its saturation is no result, so that this rate is no share of it'
+const BASE_FLAW = 'its saturation is not valid, so this rate cannot be a share of it'
 
 interface More {
   readonly isShared?: boolean

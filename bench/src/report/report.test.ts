@@ -36,10 +36,10 @@ test('what is no summary is refused with the place of the flaw', (t) => {
   }
   const summary = sampleSummary([samplePoint()])
   refused('{', /cannot read the run/)
-  refused('{}', /is no summary of gw bench: it has no schemaVersion/)
+  refused('{}', /is not a summary of gw bench: it has no schemaVersion/)
   refused('{"schemaVersion":1}', /has schemaVersion 1, this version of gw reads 2/)
   const flawed = { ...summary, points: [{ ...summary.points[0], workers: 'two' }] }
-  refused(JSON.stringify(flawed), /is no valid summary: \/points\/0\/workers: expected number/)
+  refused(JSON.stringify(flawed), /is not a valid summary: \/points\/0\/workers: expected number/)
 })
 
 test('runs that are kept in the repository can be read', () => {

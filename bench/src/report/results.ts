@@ -27,14 +27,14 @@ export function writeResults(summary: Summary, dir: string): string[] {
 export function readSummary(file: string): Summary {
   const content = parsed(file)
   const version = (content as { readonly schemaVersion?: unknown } | null)?.schemaVersion
-  if (version === undefined) throw new Error(`${file} is no summary of gw bench: it has no schemaVersion`)
+  if (version === undefined) throw new Error(`${file} is not a summary of gw bench: it has no schemaVersion`)
   if (version !== SUMMARY_VERSION)
     throw new Error(
       `${file} has schemaVersion ${JSON.stringify(version)}, this version of gw reads ${SUMMARY_VERSION}; read it with the version that wrote it`,
     )
   const flaw = Value.Errors(Summary, content).First()
   if (flaw === undefined) return content as Summary
-  throw new Error(`${file} is no valid summary: ${flaw.path}: ${flaw.message.toLowerCase()}`)
+  throw new Error(`${file} is not a valid summary: ${flaw.path}: ${flaw.message.toLowerCase()}`)
 }
 
 function parsed(file: string): unknown {

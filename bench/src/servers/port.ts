@@ -23,7 +23,7 @@ export async function freePort(): Promise<number> {
 export function hostAndPort(text: string): { readonly host: string; readonly port: number } {
   const [, host, port = ''] = /^(.+):(\d{1,5})$/.exec(text) ?? []
   if (host !== undefined && Number(port) < 65_536) return { host, port: Number(port) }
-  throw new Error(`'${text}' is no address; write host:port, such as 127.0.0.1:9000`)
+  throw new Error(`'${text}' is not an address; use host:port, such as 127.0.0.1:9000`)
 }
 
 /** Returns why a connection cannot be opened, or null if somebody listens. */

@@ -177,5 +177,6 @@ test('servers end in the opposite order of their start, also behind one that can
 
 test('an address is a host and a port', () => {
   assert.deepEqual(hostAndPort('127.0.0.1:80'), { host: '127.0.0.1', port: 80 })
-  for (const text of ['here', ':80', 'a:', 'a:65536']) assert.throws(() => hostAndPort(text), /is no address/)
+  for (const text of ['here', ':80', 'a:', 'a:65536'])
+    assert.throws(() => hostAndPort(text), /is not an address/)
 })
