@@ -96,8 +96,8 @@ const REFUSED: readonly (readonly [suite: string, flags: Partial<Flags>, message
   ['chaos', { target: 'http://127.0.0.1:1' }, /^--target is not for the trials/],
   ['chaos', { slo: '50ms' }, /^--slo is not for the trials/],
   ['chaos', { rates: false }, /^--rates: a trial takes a single rate of at most 95 %, such as --rates 60$/],
-  ['chaos', { rates: [50, 60] }, /^--rates: a trial has one load/],
-  ['chaos', { rates: [100] }, /^--rates: a trial has one load/],
+  ['chaos', { rates: [50, 60] }, /^--rates: a trial takes a single rate/],
+  ['chaos', { rates: [100] }, /^--rates: a trial takes a single rate/],
   ['chaos', { connections: [8, 16] }, /^--connections: a trial has one number of connections/],
   ['chaos', { scenario: ['worker-kil'] }, /has no scenario 'worker-kil'; did you mean 'worker-kill'\?/],
 ]
