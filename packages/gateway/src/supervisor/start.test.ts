@@ -96,6 +96,10 @@ test('an admin address in use fails the start', async (t) => {
     await gateway.startError(),
     `address ${address} is in use; stop the other process, change admin.address, or add admin: { address: 127.0.0.1:9902 } to the document`,
   )
+  assert.equal(
+    gateway.log('config.rolled-back')[0]?.['message'],
+    'the gateway could not start with this document',
+  )
 })
 
 test('a read-only data directory loses the history, not the service', async (t) => {
