@@ -129,6 +129,18 @@ test('each draft reads schemas in its own way, chosen by $schema or by the confi
   await assert.rejects(compile(inline({ $schema: 'http://example.com/x' })), /supported drafts are/)
 })
 
+test('dependentRequired works beside unevaluatedProperties', async () => {
+  const schema = {
+    properties: { card: {}, address: {} },
+    dependentRequired: { card: ['address'] },
+    unevaluatedProperties: false,
+  }
+  const step = await compile(inline(schema))
+  assert.equal((await request(step, { card: 1, address: 2 })).outcome, null)
+  assert.equal((await request(step, { card: 1 })).outcome?.status, 400)
+  assert.equal((await request(step, { address: 1, other: 2 })).outcome?.status, 400)
+})
+
 test('anchors of the root are followed', async () => {
   const base = { type: 'object', $defs: { n: { type: 'number' } } }
   const anchors: readonly (readonly [anchor: object, reference: object])[] = [

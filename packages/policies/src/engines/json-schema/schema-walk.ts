@@ -12,7 +12,14 @@ const MAPS: ReadonlySet<string> = new Set([
 ])
 
 /** Keywords that hold values instead of schemas. */
-const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'example'])
+const VALUES: ReadonlySet<string> = new Set([
+  'enum',
+  'const',
+  'default',
+  'examples',
+  'example',
+  'dependentRequired',
+])
 
 /** Maximum nesting depth of schemas: beyond it the compiler overflows the stack. */
 const MAX_SCHEMA_DEPTH = 250
