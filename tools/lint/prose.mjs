@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
  */
 
 /** Maximum number of findings for each rule. Lower these numbers when you improve the text, never raise them. */
-const LIMITS = { opener: 2924, sentence: 261, phrase: 3149, undocumented: 287, subject: 0 }
+const LIMITS = { opener: 60, sentence: 40, phrase: 300, undocumented: 0, subject: 0 }
 const MEANING = {
   opener: 'doc comments that start with What, Whether, Of, …',
   sentence: 'sentences of more than 28 words',
@@ -84,7 +84,7 @@ function checkSource(findings, file, text) {
   checkExports(findings, file, text.split('\n'))
 }
 
-/** One comment may describe a block of constants or types. The type of a schema has the schema's name and comment. */
+/** Checks exports. One comment may describe a block of constants or types. The type of a schema has the schema's name and comment. */
 function checkExports(findings, file, lines) {
   lines.forEach((line, i) => {
     const name = EXPORT.exec(line)?.[1]

@@ -14,7 +14,7 @@ const SPACE = 32
 const TAB = 9
 const COLON = 58
 
-// Parser states for the header fields. The states of the start line are numbered below FIELD_START.
+/** First parser state for header fields. The states of the start line have lower numbers. */
 export const FIELD_START = 16
 const NAME = 17
 const BEFORE_VALUE = 18
