@@ -33,8 +33,10 @@ interface Prepared {
   activate(): void
 }
 
-/** Waits until sent data has been read: both ends are in this process, so a few turns of the event loop suffice. */
-const read = (): Promise<void> => sleep(50)
+/** Waits until sent data has been read. Both ends are in this process, so some turns of the event loop suffice. */
+async function read(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await sleep(5)
+}
 
 test('early requests wait for the worker, and clients that leave meanwhile are harmless', async (t) => {
   const { port, plane, events, activate } = await prepared(t)

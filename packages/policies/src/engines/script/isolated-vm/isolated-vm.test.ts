@@ -60,7 +60,7 @@ test('isolated-vm runs the same scripts, and contains what they do', { skip }, a
   }
   await works()
   for (const [attack, message] of [
-    ['loop', /took longer/],
+    ['loop', /exceeded its time limit/],
     ['memory', /out of memory|took longer/],
     ['stack', /Maximum call stack|took longer/],
     ['promises', /took longer/],
