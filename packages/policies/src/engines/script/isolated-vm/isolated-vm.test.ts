@@ -63,7 +63,7 @@ test('isolated-vm runs the same scripts, and contains what they do', { skip }, a
     ['loop', /exceeded its time limit/],
     ['memory', /out of memory|took longer/],
     ['stack', /Maximum call stack|took longer/],
-    ['promises', /took longer/],
+    ['promises', /exceeded its time limit/],
     ['code', /cannot compile code from text/],
     ['global', /not extensible/],
   ] as const) {
