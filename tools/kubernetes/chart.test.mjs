@@ -128,7 +128,7 @@ test('documents and values from which no gateway can be made are refused with th
     [{ document: 'a: [' }, /document is not YAML/],
     [{ document: 'version: 1' }, /no listener is reachable/],
     [{ document: listeners }, /no address for the kubelet's probes/],
-    [{ document: 'version: 1\nlisteners: [{ address: ":${env:PORT}" }]' }, /a port that is known/],
+    [{ document: 'version: 1\nlisteners: [{ address: ":${env:PORT}" }]' }, /use a fixed port/],
     [
       { document: `${listeners}drain: { delay: "\${env:D}" }\nmetrics: { address: ":1" }` },
       /drain\.delay is/,
