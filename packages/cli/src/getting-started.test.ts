@@ -33,13 +33,13 @@ for (const [, title = '', text = ''] of DOCUMENTS) {
 
 const QUICKSTART = new URL('../../../examples/quickstart/gateway.yaml', import.meta.url)
 
-test('the editor schema accepts the documents of the introduction, the quickstart and every policy', async () => {
+test('the editor schema accepts the quickstart and the example of every policy', async () => {
   const { stdout } = await gwInProcess(['schema'])
-  // Compiled quickly: it is asked a few times only.
+  // Compiled quickly: it validates a few documents only. guides.test.ts checks the YAML of the guides.
   const ajv = new Ajv({ strict: false, inlineRefs: false, code: { optimize: false } })
   const validate = ajv.compile(JSON.parse(stdout) as object)
-  const documents = [readFileSync(QUICKSTART, 'utf8'), ...DOCUMENTS.map(([, , text = '']) => text)]
-  for (const text of documents) assert.ok(validate(parse(text)), JSON.stringify(validate.errors))
+  const quickstart: unknown = parse(readFileSync(QUICKSTART, 'utf8'))
+  assert.ok(validate(quickstart), JSON.stringify(validate.errors))
   for (const policy of catalog.values()) {
     const policies: unknown = parse(exampleOf(policy))
     const document = { version: 1, routes: [{ id: 'example', respond: {}, policies }] }

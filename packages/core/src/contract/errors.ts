@@ -77,7 +77,7 @@ export const ERRORS = {
   GW_OVERLOADED: {
     status: 503,
     title: 'Overloaded',
-    when: "The connection limit of the listener is reached, or the upstream's `connections`, `maxPending` or `pendingTimeout`. Try again later.",
+    when: 'A limit is reached: connections of the listener, `connections`, `maxPending` or `pendingTimeout` of the upstream, `overload` of the worker, or bodies that wait for a thread. Try again later.',
   },
   GW_DRAINING: {
     status: 503,

@@ -18,8 +18,7 @@ export const ERROR_REMEDIES: Readonly<Record<ErrorCode, string>> = {
   GW_UPGRADE_NOT_SUPPORTED: 'Add `websocket: {}` to the route. Other protocols are not supported.',
   GW_WEBSOCKET_VERSION: 'Use version 13.',
   GW_CODING_NOT_SUPPORTED: 'Send `Transfer-Encoding: chunked` or a `Content-Length`.',
-  GW_OVERLOADED:
-    'Retry after `Retry-After`. Add workers or pods, or raise the limit that `gw logs search` shows.',
+  GW_OVERLOADED: 'Retry after `Retry-After`. Add workers or pods, or raise the limit.',
   GW_DRAINING: 'Retry idempotent requests. Raise `drain.timeout` for long requests.',
   GW_UPSTREAM_TIMEOUT: 'Check the target, or raise the timeout that the detail names.',
   GW_UPSTREAM_DNS: 'Correct the host name of the target, or check the name servers.',
@@ -27,8 +26,7 @@ export const ERROR_REMEDIES: Readonly<Record<ErrorCode, string>> = {
   GW_UPSTREAM_RESET:
     'Check whether the request was processed before you repeat it. Keep idle connections of the target open longer than the gateway does.',
   GW_UPSTREAM_TLS: 'Check the certificate of the target, and `tls` of the upstream.',
-  GW_UPSTREAM_INVALID:
-    'Correct the response of the target. `error.msg` in the traffic log names the problem.',
+  GW_UPSTREAM_INVALID: 'Correct the response of the target.',
   GW_UPSTREAM_UNAVAILABLE: 'Check the targets: `gw upstream health`, `gw upstream list`.',
   GW_UPSTREAM_CIRCUIT_OPEN: 'Retry after `Retry-After`. Check why the target fails or is slow.',
   GW_UPSTREAM_CREDENTIALS:
@@ -42,7 +40,7 @@ export const ERROR_REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'Run `gw explain METHOD URL --consumer ID`, and correct the rules or the groups, roles and scopes.',
   GW_AUTH_MISSING: 'Send credentials of a scheme in `WWW-Authenticate`.',
   GW_AUTH_INVALID: 'Check the credentials, and the keys or users of the policy.',
-  GW_AUTH_EXPIRED: 'Get new credentials: `gw key rotate`.',
+  GW_AUTH_EXPIRED: 'Get new credentials, for API keys with `gw key rotate`.',
   GW_AUTH_OVERLOADED: 'Retry. Limit login attempts with `rate-limit` or `client-ban`.',
   GW_AUTH_UNAVAILABLE: 'Check the authentication server. Consider `staleIfError`.',
   GW_LOGIN_FAILED: 'Start the login again. `error.reason` in the traffic log names the problem.',
@@ -62,7 +60,7 @@ export const ERROR_REMEDIES: Readonly<Record<ErrorCode, string>> = {
   GW_TRANSFORM_FAILED: 'Check the stylesheet or expression, or raise `timeout` or `maxOutputBytes`.',
   GW_CONTENT_BLOCKED: 'Change the content, or exclude the field from the rule that the log names.',
   GW_TIME_RESTRICTED: 'Retry within the allowed times, or change `time-window`.',
-  GW_QUOTA_EXCEEDED: 'Wait for the next period, or raise the quota: `gw quota set`.',
+  GW_QUOTA_EXCEEDED: 'Wait for the next period, raise `limit`, or lower the used amount with `gw quota set`.',
   GW_LIMIT_KEY_MISSING: 'Send the value of `key`, or change `onMissingKey`.',
   GW_LIMITER_UNAVAILABLE: 'Check the `state` server, or use `onStoreDown: local`.',
   GW_CONCURRENCY_LIMITED: 'Retry after `Retry-After`, or raise the limit.',
