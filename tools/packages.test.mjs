@@ -25,7 +25,7 @@ test('the packages hold what gw needs outside the repository, and no tests', () 
     ['@sluice/bench', 'dist/commands.js'],
     ['@sluice/bench', 'reference/apinizer.json'],
     ['@sluice/gateway', 'dist/bundle/worker.main.js'],
-    ['@sluice/policies', 'src/catalog/xslt/example.yaml'],
+    ['@sluice/policies', 'src/transform/xslt/example.yaml'],
     ['@sluice/logger', 'dist/bundle/outputs.custom.load-thread.js'],
     ['@sluice/config', 'dist/index.d.ts'],
   ]) {

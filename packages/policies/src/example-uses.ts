@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import type { Policy } from '@sluice/core'
 import { keyPair } from '@sluice/core/testing'
 import { parse } from 'yaml'
-import { hashKey } from './catalog/api-key/key.js'
-import { makeCertificate } from './catalog/ws-security/testing/make-certificate.js'
+import { hashKey } from './auth/api-key/key.js'
+import { makeCertificate } from './content/ws-security/testing/make-certificate.js'
 import { exampleOf } from './reference.js'
 
 /** Path of a small location database. */

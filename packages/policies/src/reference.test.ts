@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { Policy } from '@sluice/core'
 import { contractIssues } from './contract-kit.js'
 import { catalog } from './full-catalog.js'
-import { exampleOf, referenceOf } from './reference.js'
+import { exampleOf, folderOf, POLICY_GROUPS, referenceOf } from './reference.js'
 import { exampleUses, schemaMistakes, testEnv } from './testing.js'
 
 const sources = join(import.meta.dirname, '../src')
@@ -18,7 +18,7 @@ function compare(file: string, generated: string): void {
 }
 
 for (const policy of catalog.values()) {
-  const folder = join(sources, 'catalog', policy.name)
+  const folder = join(sources, folderOf(policy))
   const example = exampleOf(policy)
 
   test(`the README of ${policy.name} is up to date`, () => {
@@ -46,21 +46,29 @@ for (const policy of catalog.values()) {
   })
 }
 
+/** Headings of the index, by policy folder. */
+const TITLES: Readonly<Record<(typeof POLICY_GROUPS)[number], string>> = {
+  auth: 'Authentication and authorization',
+  traffic: 'Traffic control',
+  content: 'Content checks and protection',
+  transform: 'Transformation and orchestration',
+}
+
 test('the index of policies lists every policy with its summary', () => {
-  const rows = [...catalog.values()].map(
-    ({ name, summary }) =>
-      `| [\`${name}\`](../../packages/policies/src/catalog/${name}/README.md) | ${summary} |`,
-  )
+  const policies = [...catalog.values()]
+  const row = (policy: Policy) =>
+    `| [\`${policy.name}\`](../../packages/policies/src/${folderOf(policy)}/README.md) | ${policy.summary} |`
+  const tables = POLICY_GROUPS.map((group) => {
+    const rows = policies.filter((policy) => folderOf(policy).startsWith(`${group}/`)).map(row)
+    return `## ${TITLES[group]}\n\n| policy | purpose |\n| --- | --- |\n${rows.join('\n')}\n`
+  })
   const page = `# Policies
 
 Add a policy to the \`policies\` of a route or of the whole document. \`use\` names it, and \`with\` holds the parameters
 listed on its page. Every policy also takes \`when\` (a [condition](../guides/conditions.md)), \`onError\` and \`enabled\`.
 \`gw policy doc NAME\` prints the same page in a terminal. This index and the pages are generated from the schemas.
 
-| policy | purpose |
-| --- | --- |
-${rows.join('\n')}
-`
+${tables.join('\n')}`
   compare(join(sources, '../../../docs/reference/policies.md'), page)
 })
 

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type { Policy } from '@sluice/core'
 
 /** The JSON Schema keywords that the reference reads. */
@@ -15,11 +16,24 @@ interface SchemaNode {
   readonly secret?: boolean
 }
 
-const EXAMPLES = new URL('../src/catalog/', import.meta.url)
+/** Folders of `src` that hold the policies. */
+export const POLICY_GROUPS = ['auth', 'traffic', 'content', 'transform'] as const
+
+const SOURCES = fileURLToPath(new URL('../src/', import.meta.url))
+
+/**
+ * Returns the folder of a policy below `src`, such as `auth/jwt`.
+ * @throws Error if there is no such folder
+ */
+export function folderOf({ name }: Policy): string {
+  const group = POLICY_GROUPS.find((folder) => existsSync(`${SOURCES}${folder}/${name}/example.yaml`))
+  if (group === undefined) throw new Error(`no folder of the policy ${name} holds an example.yaml`)
+  return `${group}/${name}`
+}
 
 /** Returns the YAML excerpt of a document that uses the policy. */
-export function exampleOf({ name }: Policy): string {
-  return readFileSync(new URL(`${name}/example.yaml`, EXAMPLES), 'utf8')
+export function exampleOf(policy: Policy): string {
+  return readFileSync(`${SOURCES}${folderOf(policy)}/example.yaml`, 'utf8')
 }
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { type CheckSettings, SchemaCheck } from '../catalog/json-schema/check.js'
+import { type CheckSettings, SchemaCheck } from '../content/json-schema/check.js'
 import type { JsonView } from '../engines/json/view.js'
 import { jsonOfBytes } from '../engines/json/view.js'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Exchange, Step } from '@sluice/core'
-import { transform } from '../catalog/transform/policy.js'
 import { exchange, testEnv } from '../testing.js'
+import { transform } from '../transform/transform/policy.js'
 import { outcomeOf, plant } from './testing/bait.js'
 
 // JSONata evaluates the author's expression over the bytes of callers and upstreams.

@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Script } from 'node:vm'
-import { stylesheet, template } from '../catalog/xslt/testing/stylesheets.js'
 import { compileSef } from '../engines/xslt/saxon/compile-sef.js'
 import { engineOptions } from '../engines/xslt/saxon/engine-process.js'
 import { Sandbox } from '../engines/xslt/saxon/sandbox/sandbox.js'
 import { compileInSandbox, StylesheetSandbox } from '../engines/xslt/saxon/sandbox/stylesheet-sandbox.js'
 import { SaxonRunner } from '../engines/xslt/saxon/saxon-runner.js'
+import { stylesheet, template } from '../transform/xslt/testing/stylesheets.js'
 
 /**
  * Tests what SaxonJS can do with a stylesheet that should have been refused. All stylesheets go to the engine

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { type Step, UnreadableBody } from '@sluice/core'
-import { xsd } from '../catalog/xsd/policy.js'
+import { xsd } from '../content/xsd/policy.js'
 import { parseXml } from '../engines/xml/gate.js'
 import { loadLibxml } from '../engines/xml/libxml.js'
 import { openXmlBytes } from '../engines/xml/memory.js'

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { XsltConfig } from '../catalog/xslt/schema.js'
-import { compiled, requestAfter, stylesheet, template } from '../catalog/xslt/testing/stylesheets.js'
 import { testEnv } from '../testing.js'
+import type { XsltConfig } from '../transform/xslt/schema.js'
+import { compiled, requestAfter, stylesheet, template } from '../transform/xslt/testing/stylesheets.js'
 
 /**
  * Attempts of an XSLT 2.0 or 3.0 author to run JavaScript or to evaluate text as code. All of them are refused when

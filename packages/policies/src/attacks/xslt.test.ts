@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { testEnv } from '../testing.js'
 import {
   compiled,
   requestAfter,
   responseAfter,
   stylesheet,
   template,
-} from '../catalog/xslt/testing/stylesheets.js'
-import { testEnv } from '../testing.js'
+} from '../transform/xslt/testing/stylesheets.js'
 import { plant } from './testing/planted.js'
 
 /**

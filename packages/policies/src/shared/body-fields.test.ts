@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { contentFilter } from '../catalog/content-filter/policy.js'
-import { redact } from '../catalog/redact/policy.js'
-import { script } from '../catalog/script/policy.js'
+import { contentFilter } from '../content/content-filter/policy.js'
+import { redact } from '../content/redact/policy.js'
 import { exchange, testEnv } from '../testing.js'
+import { script } from '../transform/script/policy.js'
 
 const ABOUT_BYTES = ['etag', '"1"', 'content-md5', 'x', 'content-digest', 'sha-256=:x:', 'digest', 'x']
 

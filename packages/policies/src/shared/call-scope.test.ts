@@ -4,10 +4,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { MemoryStore, type Policy } from '@sluice/core'
-import { apiCall } from '../catalog/api-call/policy.js'
-import { forwardAuth } from '../catalog/forward-auth/policy.js'
-import { oauth2Introspection } from '../catalog/oauth2-introspection/policy.js'
+import { forwardAuth } from '../auth/forward-auth/policy.js'
+import { oauth2Introspection } from '../auth/oauth2-introspection/policy.js'
 import { exchange, testEnv } from '../testing.js'
+import { apiCall } from '../transform/api-call/policy.js'
 
 /** Starts a server that counts its calls. */
 async function counted(t: TestContext) {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Step } from '@sluice/core'
-import type { EngineName } from '../../catalog/script/engine.js'
-import { script } from '../../catalog/script/policy.js'
 import { exchange, testEnv } from '../../testing.js'
+import type { EngineName } from '../../transform/script/engine.js'
+import { script } from '../../transform/script/policy.js'
 import { type Bait, outcomeOf, plant } from './bait.js'
 
 /** Attacks of a script, as the value of an expression. */

@@ -1,11 +1,11 @@
-import { answerText, faultOf } from '../../../catalog/script/answer.js'
+import { answerText, faultOf } from '../../../transform/script/answer.js'
 import {
   type HookName,
   type Program,
   type Sandbox,
   ScriptFault,
   TOO_LONG,
-} from '../../../catalog/script/engine.js'
+} from '../../../transform/script/engine.js'
 import { RUNTIME_SOURCE } from '../sandbox/runtime.js'
 import type { Isolate, IsolatedVm, Reference } from './isolated-vm-types.js'
 

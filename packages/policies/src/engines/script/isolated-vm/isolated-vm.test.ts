@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PolicyFailure, Step } from '@sluice/core'
 import { attackScripts } from '../../../attacks/testing/script-attacks.js'
-import { script } from '../../../catalog/script/policy.js'
-import { callWaitsForPromises } from '../../../catalog/script/testing/promise-cases.js'
 import { exchange, testEnv } from '../../../testing.js'
+import { script } from '../../../transform/script/policy.js'
+import { callWaitsForPromises } from '../../../transform/script/testing/promise-cases.js'
 import { isIsolatedVmInstalled } from './isolated-vm-engine.js'
 
 const isInstalled = isIsolatedVmInstalled()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { QuickJSWASMModule } from 'quickjs-emscripten'
-import type { Engine, Program } from '../../../catalog/script/engine.js'
+import type { Engine, Program } from '../../../transform/script/engine.js'
 import { QuickjsSandbox } from './quickjs-sandbox.js'
 import type { EngineParts } from './rejections.js'
 import { TABLE_EXPORT, withTableExport } from './table-export.js'

@@ -1,6 +1,6 @@
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from 'quickjs-emscripten'
-import { answerText, faultOf } from '../../../catalog/script/answer.js'
-import { Deadline } from '../../../catalog/script/deadline.js'
+import { answerText, faultOf } from '../../../transform/script/answer.js'
+import { Deadline } from '../../../transform/script/deadline.js'
 import {
   type FaultKind,
   type HookName,
@@ -10,7 +10,7 @@ import {
   SCRIPT_NAME,
   ScriptFault,
   TOO_LONG,
-} from '../../../catalog/script/engine.js'
+} from '../../../transform/script/engine.js'
 import { runWithTimeout, TimeLimitExceeded } from '../../deadline/run-with-timeout.js'
 import { RUNTIME_SOURCE } from '../sandbox/runtime.js'
 import type { Instance } from './quickjs-engine.js'

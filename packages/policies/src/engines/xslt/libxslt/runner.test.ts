@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readStylesheet } from '../../../catalog/xslt/stylesheet-source.js'
-import { stylesheet, template } from '../../../catalog/xslt/testing/stylesheets.js'
+import { readStylesheet } from '../../../transform/xslt/stylesheet-source.js'
+import { stylesheet, template } from '../../../transform/xslt/testing/stylesheets.js'
 import { LibxsltRunner } from './runner.js'
 
 const ENDLESS = stylesheet(

@@ -1,5 +1,5 @@
-import type { StylesheetSource } from '../../../catalog/xslt/stylesheet-source.js'
 import { failed, type Transformed } from '../../../shared/transformed.js'
+import type { StylesheetSource } from '../../../transform/xslt/stylesheet-source.js'
 import { Replaceable } from '../../deadline/replaceable.js'
 import { TimeLimitExceeded } from '../../deadline/run-with-timeout.js'
 import { loadLibxml } from '../../xml/libxml.js'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { XsltConfig } from '../../../catalog/xslt/schema.js'
-import { compiled, requestAfter, stylesheet, template } from '../../../catalog/xslt/testing/stylesheets.js'
 import { type TestEnv, testEnv } from '../../../testing.js'
+import type { XsltConfig } from '../../../transform/xslt/schema.js'
+import { compiled, requestAfter, stylesheet, template } from '../../../transform/xslt/testing/stylesheets.js'
 
 function envFor(t: TestContext): TestEnv {
   const env = testEnv()

@@ -1,4 +1,4 @@
-import type { StylesheetSource } from '../../../catalog/xslt/stylesheet-source.js'
+import type { StylesheetSource } from '../../../transform/xslt/stylesheet-source.js'
 import type { EngineAnswer } from './engine-main.js'
 import { EngineProcess } from './engine-process.js'
 import { filesOf } from './files-of.js'

@@ -1,4 +1,4 @@
-import type { StylesheetSource } from '../../../catalog/xslt/stylesheet-source.js'
+import type { StylesheetSource } from '../../../transform/xslt/stylesheet-source.js'
 
 /**
  * Returns the files of a stylesheet for SaxonJS, as path and text.

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import type { Pair } from './make-certificate.js'
 
 const home = process.env['SLUICE_WSS4J_HOME']
-const SOURCE = join(import.meta.dirname, '../../../../src/catalog/ws-security/testing/Wss4jPeer.java')
+const SOURCE = join(import.meta.dirname, '../../../../src/content/ws-security/testing/Wss4jPeer.java')
 
 /** Option `skip` of tests against WSS4J: the reason if it is not installed. */
 export const wss4jSkip: string | false =

@@ -1,12 +1,17 @@
 import type { XmlElement } from 'libxml2-wasm'
-import { digestHash, isSignedBy, type SignatureMethod, signatureMethods } from '../ws-security/algorithms.js'
+import {
+  digestHash,
+  isSignedBy,
+  type SignatureMethod,
+  signatureMethods,
+} from '../../content/ws-security/algorithms.js'
 import {
   type Canonicalization,
   canonicalBytes,
   canonicalDigest,
   canonicalizationOf,
   EXCLUSIVE_C14N,
-} from '../ws-security/canonical.js'
+} from '../../content/ws-security/canonical.js'
 import {
   attributeOf,
   base64Bytes,
@@ -14,8 +19,8 @@ import {
   childrenNamed,
   hasCommentOrInstruction,
   isElement,
-} from '../ws-security/elements.js'
-import { NS } from '../ws-security/names.js'
+} from '../../content/ws-security/elements.js'
+import { NS } from '../../content/ws-security/names.js'
 import type { IssuerKey } from './idp.js'
 import { ENVELOPED } from './names.js'
 import { RefusedAssertion } from './refused-assertion.js'

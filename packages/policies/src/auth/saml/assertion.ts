@@ -1,10 +1,16 @@
 import { UnreadableBody } from '@sluice/core'
 import { type XmlElement, XmlError } from 'libxml2-wasm'
+import {
+  attributeOf,
+  childElements,
+  childrenNamed,
+  isElement,
+  plainText,
+} from '../../content/ws-security/elements.js'
+import { SecurityFault } from '../../content/ws-security/fault.js'
 import { parseXml } from '../../engines/xml/gate.js'
 import { XML_LIMITS } from '../../engines/xml/limits.js'
 import { parseTime } from '../../shared/utc-time.js'
-import { attributeOf, childElements, childrenNamed, isElement, plainText } from '../ws-security/elements.js'
-import { SecurityFault } from '../ws-security/fault.js'
 import type { IssuerKey } from './idp.js'
 import { SAML } from './names.js'
 import { RefusedAssertion } from './refused-assertion.js'

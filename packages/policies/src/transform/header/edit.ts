@@ -13,7 +13,7 @@ import { compileFieldValue, isUsableValue } from '../../shared/field-value.js'
 import type { Side } from '../../shared/message/side.js'
 import { removeLookalikes, removeLookalikesOfPrefix } from '../../shared/spoofed-fields.js'
 import type { Render } from '../../shared/template.js'
-import { BASIC_SECURITY_FIELDS } from '../security-headers/presets.js'
+import { BASIC_SECURITY_FIELDS } from '../../traffic/security-headers/presets.js'
 import type { HeaderEdits } from './schema.js'
 
 /**

@@ -1,5 +1,5 @@
 import { SignedXml } from 'xml-crypto'
-import { makeCertificate } from '../../ws-security/testing/make-certificate.js'
+import { makeCertificate } from '../../../content/ws-security/testing/make-certificate.js'
 
 const DSIG_MORE = 'http://www.w3.org/2001/04/xmldsig-more#'
 const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#'

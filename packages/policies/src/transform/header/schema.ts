@@ -8,7 +8,7 @@ import {
   string,
 } from '../../shared/options.js'
 import { TEMPLATE_VARIABLES } from '../../shared/template.js'
-import { BASIC_SECURITY_FIELDS } from '../security-headers/presets.js'
+import { BASIC_SECURITY_FIELDS } from '../../traffic/security-headers/presets.js'
 
 const VARIABLES = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
 
