@@ -3,37 +3,54 @@ import { resolve } from 'node:path'
 import { test } from 'node:test'
 import { TestReport } from './test-report.mjs'
 
-/** A report of a file with one failure, of a test that `place` has called `test` for. */
-function reportOf(place, files) {
-  const report = new TestReport()
-  const error = { failureType: 'testCodeFailure', cause: new Error('no') }
-  for (const file of files) {
-    const at = { nesting: 0, file: resolve(place) }
-    report.take({ type: 'test:fail', data: { ...at, name: 'a', details: { duration_ms: 1, error } } })
-    const ended = { nesting: 0, name: file, file: resolve(file), details: { duration_ms: 1, passed: false } }
-    report.take({ type: 'test:complete', data: ended })
-  }
-  return report
+/** Returns a report and the lines that it prints. */
+function printedReport(t) {
+  const lines = []
+  t.mock.method(console, 'log', (text) => lines.push(text))
+  return { report: new TestReport(), lines }
 }
 
-test('the file that runs once more is the one that failed, though a helper calls test for it', () => {
-  const report = reportOf('packages/a/src/helper.ts', ['packages/a/dist/a.test.js'])
-  assert.deepEqual(report.failedFiles, ['packages/a/dist/a.test.js'])
-  report.forgive('packages/a/dist/a.test.js')
-  assert.deepEqual([report.failed, report.flaky], [0, 1])
+const at = { nesting: 0, file: resolve('packages/a/src/a.test.ts'), line: 7 }
+const error = { failureType: 'testCodeFailure', cause: new Error('no answer') }
+const FILE = 'packages/a/dist/a.test.js'
+const failure = { type: 'test:fail', data: { ...at, name: 'it answers', details: { error } } }
+const output = { type: 'test:stderr', data: { file: resolve(FILE), message: 'a warning\n' } }
+
+/** Returns the event at the end of a file. */
+function completed(file, ms) {
+  const details = { duration_ms: ms, passed: true }
+  return { type: 'test:complete', data: { nesting: 0, name: file, file: resolve(file), details } }
+}
+
+test('a failure names its file, its test, the reason and the output of the file', (t) => {
+  const { report, lines } = printedReport(t)
+  for (const event of [failure, output]) report.take(event)
+  report.close()
+  assert.equal(report.failed, 1)
+  const text = lines.slice(lines.indexOf(`\n✖ ${FILE}`)).join('\n')
+  assert.match(text, /✖ it answers {2}packages\/a\/src\/a\.test\.ts:7/)
+  assert.match(text, /Error: no answer/)
+  assert.match(text, /a warning/)
 })
 
-test('what helpers called test for stays a failure until every file has passed', () => {
-  const [first, second] = ['packages/a/dist/a.test.js', 'packages/a/dist/b.test.js']
-  const report = reportOf('packages/a/src/helper.ts', [first, second])
-  report.forgive(first)
-  assert.deepEqual([report.failed, report.flaky], [2, 0])
-  report.forgive(second)
-  assert.deepEqual([report.failed, report.flaky], [0, 2])
+test('nothing is printed for tests that pass, until the slowest files at the end', (t) => {
+  const { report, lines } = printedReport(t)
+  report.take({ type: 'test:pass', data: { ...at, name: 'a', details: {} } })
+  report.take(output)
+  for (let i = 1; i <= 12; i++) report.take(completed(`packages/a/dist/${i}.test.js`, i * 1000))
+  assert.deepEqual(lines, [])
+  report.close()
+  assert.deepEqual([report.passed, report.failed], [1, 0])
+  assert.deepEqual(
+    [lines.length, lines[1], lines.at(-1)],
+    [11, '  12.0 s  packages/a/dist/12.test.js', '   3.0 s  packages/a/dist/3.test.js'],
+  )
 })
 
-test('the failure of a test stands under its own file', () => {
-  const report = reportOf('packages/a/src/a.test.ts', ['packages/a/dist/a.test.js'])
-  report.forgive('packages/a/dist/a.test.js')
-  assert.deepEqual([report.failed, report.flaky, report.failedFiles], [0, 1, []])
+test('skipped tests are counted by their reason', (t) => {
+  const { report, lines } = printedReport(t)
+  for (const name of ['a', 'b'])
+    report.take({ type: 'test:pass', data: { ...at, name, skip: 'needs helm', details: {} } })
+  report.close()
+  assert.deepEqual([report.skipped, lines.at(-1)], [2, '↷ 2 skipped: needs helm'])
 })

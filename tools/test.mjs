@@ -21,8 +21,6 @@ import { TestReport } from './test-report.mjs'
 const FILES_AT_A_TIME = 4
 /** Time limit for a file, in milliseconds. It only ends files that hang. */
 const FILE_TIMEOUT_MS = 1_800_000
-/** Maximum number of failed files that are run again. */
-const MAX_FLAKY_FILES = 3
 /** Folders whose tests start no processes. */
 const QUICK = [
   'packages/core',
@@ -69,8 +67,7 @@ for (const { name } of failedSteps) console.log(`✖ the step '${name}' before t
 const isAllSkipped = hasTests && report.passed + report.failed === 0
 if (isAllSkipped) console.log('✖ no test ran: all of them were skipped')
 const failed = report.failed + failedSteps.length + (hasTests && !isAllSkipped ? 0 : 1)
-const flaky = report.flaky > 0 ? `, ${report.flaky} flaky` : ''
-console.log(`\n${report.passed} passed, ${failed} failed, ${report.skipped} skipped${flaky}`)
+console.log(`\n${report.passed} passed, ${failed} failed, ${report.skipped} skipped`)
 process.exit(failed === 0 ? 0 : 1)
 
 function isWanted({ name, isAlways }) {
@@ -99,30 +96,15 @@ function serviceProblems() {
   return []
 }
 
+/** Runs the test files, then ends processes that they have left behind. */
 async function runTests() {
   console.log(`${files.length} files, ${FILES_AT_A_TIME} at a time`)
-  const report = await runFiles(files, FILES_AT_A_TIME)
-  await tidyUp()
-  const { failedFiles } = report
-  if (failedFiles.length > MAX_FLAKY_FILES || interrupted.signal.aborted) return report
-  for (const file of failedFiles) {
-    console.log(`${file} once more, by itself`)
-    if ((await runFiles([file], 1)).failed === 0) report.forgive(file)
-    await tidyUp()
-  }
-  return report
-}
-
-/** Ends processes that test files have left behind, so that a file that is run again is alone. */
-async function tidyUp() {
-  for (const command of await endLeftOvers(runId)) console.log(`left behind, and ended now: ${command}`)
-}
-
-async function runFiles(names, concurrency) {
   const report = new TestReport()
-  const options = { files: names, concurrency, timeout: FILE_TIMEOUT_MS, signal: interrupted.signal }
+  const { signal } = interrupted
+  const options = { files, concurrency: FILES_AT_A_TIME, timeout: FILE_TIMEOUT_MS, signal }
   if (values.grep !== undefined) options.testNamePatterns = [literally(values.grep)]
   for await (const event of run(options)) report.take(event)
+  for (const command of await endLeftOvers(runId)) console.log(`left behind, and ended now: ${command}`)
   return report
 }
 
