@@ -16,11 +16,6 @@ import {
 import { type Catalog, Exchange, MASK, type Reply, refusal, UnreadableBody } from '@sluice/core'
 import { compileAction, compileTarget } from './compile/action.js'
 import { answersPreflights, inChainOrder } from './compile/chain-order.js'
-import { receivedTarget } from './data-plane/pipeline/received-target.js'
-import { REFUSALS } from './data-plane/pipeline/refusals.js'
-import type { Candidate } from './data-plane/router/candidate.js'
-import { compileRouter, type Match } from './data-plane/router/router.js'
-import { Canary } from './data-plane/upstream/canary.js'
 import { applyRequest, type ExplainedRequest, listenerFor, targetOf } from './explain/arrival.js'
 import { type PolicyRequirements, requirementsOf } from './explain/policy-requirements.js'
 import {
@@ -30,6 +25,11 @@ import {
   type RejectedRoute,
   rejectedRouteOf,
 } from './explain/rejected-route.js'
+import { receivedTarget } from './flow/received-target.js'
+import { REFUSALS } from './flow/refusals.js'
+import type { Candidate } from './route/candidate.js'
+import { compileRouter, type Match } from './route/router.js'
+import { Canary } from './upstream/canary.js'
 
 export type { ExplainedRequest } from './explain/arrival.js'
 export type { RejectedRoute } from './explain/rejected-route.js'

@@ -1,4 +1,4 @@
-export { StartError } from './supervisor/start-error.js'
-export { startSupervisor } from './supervisor/start-supervisor.js'
-export type { Supervisor } from './supervisor/supervisor.js'
+export { StartError } from './supervise/start-error.js'
+export { startSupervisor } from './supervise/start-supervisor.js'
+export type { Supervisor } from './supervise/supervisor.js'
 export { workerEntry } from './worker/entry.js'

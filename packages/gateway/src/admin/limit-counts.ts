@@ -1,6 +1,6 @@
 import { type LimitKind, StateUnavailable } from '@sluice/core'
-import { MAX_BANS_SHOWN } from '../supervisor/limits/bans.js'
-import { type LimitCount, MAX_COUNTS } from '../supervisor/limits/limit-counters.js'
+import { MAX_BANS_SHOWN } from '../supervise/limits/bans.js'
+import { type LimitCount, MAX_COUNTS } from '../supervise/limits/limit-counters.js'
 import type { AdminCall } from './endpoint.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
 import { readMembers } from './request-body.js'

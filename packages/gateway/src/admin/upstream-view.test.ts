@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { UpstreamPlan } from '@sluice/config'
-import { fakePlan } from '../supervisor/testing/fake-plan.js'
+import { fakePlan } from '../supervise/testing/fake-plan.js'
 import { upstreamViews } from './upstream-view.js'
 
 function upstream(name: string, urls: readonly string[]): UpstreamPlan {

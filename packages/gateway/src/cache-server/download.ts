@@ -1,5 +1,5 @@
-import type { Deadline, TimerWheel } from '../data-plane/lib/timer-wheel.js'
-import type { ClientOwner, ClientStream } from '../data-plane/listener/listener.js'
+import type { Deadline, TimerWheel } from '../lib/timer-wheel.js'
+import type { ClientOwner, ClientStream } from '../listen/listener.js'
 import { TRANSFER_MS, type TransferBudget } from './transfer-budget.js'
 
 /** Threshold in bytes. Smaller values are not counted, because a connection can buffer one. */

@@ -1,6 +1,6 @@
 import { ByteCollector } from '@sluice/core'
-import type { Deadline, TimerWheel } from '../data-plane/lib/timer-wheel.js'
-import type { BodyReceiver, ClientOwner, ClientStream } from '../data-plane/listener/listener.js'
+import type { Deadline, TimerWheel } from '../lib/timer-wheel.js'
+import type { BodyReceiver, ClientOwner, ClientStream } from '../listen/listener.js'
 import { sendError } from './cache-answers.js'
 import { TRANSFER_MS, type TransferBudget } from './transfer-budget.js'
 

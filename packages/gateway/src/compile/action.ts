@@ -1,7 +1,7 @@
 import type { RedirectPlan, RespondPlan, RewritePlan, RoutePlan } from '@sluice/config'
 import { answer, type Exchange, pathWithParameters, type Reply, withQuery } from '@sluice/core'
-import type { ProxyAction, RouteAction } from '../data-plane/pipeline/route.js'
-import type { Upstream } from '../data-plane/upstream/upstream.js'
+import type { ProxyAction, RouteAction } from '../flow/route.js'
+import type { Upstream } from '../upstream/upstream.js'
 import { compilePrefix, compileRegexRewrite, compileTemplate } from './path-template.js'
 
 /** Compiles a route's action: a fixed response, a redirect or a proxied request. */

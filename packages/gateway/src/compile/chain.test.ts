@@ -10,8 +10,8 @@ import {
   refusal,
   type Step,
 } from '@sluice/core'
-import { type Chain, EMPTY_CHAIN } from '../data-plane/pipeline/chain.js'
-import { type Hook, runHooks } from '../data-plane/pipeline/hook.js'
+import { type Chain, EMPTY_CHAIN } from '../flow/chain.js'
+import { type Hook, runHooks } from '../flow/hook.js'
 import { ChainCompiler } from './chain.js'
 
 const BLOCKED = refusal('GW_IP_DENIED', 'no')

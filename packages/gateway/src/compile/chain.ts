@@ -11,8 +11,8 @@ import {
   type Step,
   UnreadableBody,
 } from '@sluice/core'
-import { type Chain, EMPTY_CHAIN, type RejectedHook } from '../data-plane/pipeline/chain.js'
-import { failureNote, type Hook } from '../data-plane/pipeline/hook.js'
+import { type Chain, EMPTY_CHAIN, type RejectedHook } from '../flow/chain.js'
+import { failureNote, type Hook } from '../flow/hook.js'
 import { bodyExaminer } from './body-examiner.js'
 import { checkCondition, inChainOrder } from './chain-order.js'
 import { chainOf, type Phases } from './hook-order.js'

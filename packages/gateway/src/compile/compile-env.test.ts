@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Exchange, LocalCache, MemoryStore } from '@sluice/core'
-import { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
-import { systemNetwork } from '../data-plane/upstream/network.js'
+import { ThreadPool } from '../lib/threads/thread-pool.js'
 import { memoryStores } from '../state/stores.js'
 import { Metrics } from '../telemetry/metrics.js'
+import { systemNetwork } from '../upstream/network.js'
 import { SnapshotEnv } from './compile-env.js'
 import { type Closer, SharedTable } from './shared-table.js'
 

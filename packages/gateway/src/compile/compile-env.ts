@@ -16,10 +16,10 @@ import {
   type Slot,
   type StateStores,
 } from '@sluice/core'
-import type { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
-import type { Route } from '../data-plane/pipeline/route.js'
-import type { Network } from '../data-plane/upstream/network.js'
+import type { Route } from '../flow/route.js'
+import type { ThreadPool } from '../lib/threads/thread-pool.js'
 import type { Metrics } from '../telemetry/metrics.js'
+import type { Network } from '../upstream/network.js'
 import { createHttpClient } from './http-clients.js'
 import type { Closer, SharedTable } from './shared-table.js'
 

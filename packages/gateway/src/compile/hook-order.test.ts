@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Hook } from '../data-plane/pipeline/hook.js'
+import type { Hook } from '../flow/hook.js'
 import { chainOf, type Phases } from './hook-order.js'
 
 /** Steps 0 to 4 with every hook. */

@@ -1,5 +1,5 @@
-import type { Chain, FinishHook, RejectedHook } from '../data-plane/pipeline/chain.js'
-import type { Hook } from '../data-plane/pipeline/hook.js'
+import type { Chain, FinishHook, RejectedHook } from '../flow/chain.js'
+import type { Hook } from '../flow/hook.js'
 
 /** Hooks of a route's steps by phase, in document order. */
 export interface Phases {

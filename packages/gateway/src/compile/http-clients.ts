@@ -8,10 +8,10 @@ import {
   type HttpClient,
   type HttpClientOptions,
 } from '@sluice/core'
-import { guardedLookup } from '../data-plane/upstream/guarded-lookup.js'
-import type { Network } from '../data-plane/upstream/network.js'
-import type { CallBounds } from '../data-plane/upstream/outbound-call.js'
-import { OutboundPool } from '../data-plane/upstream/outbound-pool.js'
+import { guardedLookup } from '../upstream/guarded-lookup.js'
+import type { Network } from '../upstream/network.js'
+import type { CallBounds } from '../upstream/outbound-call.js'
+import { OutboundPool } from '../upstream/outbound-pool.js'
 import type { Closer, SharedTable } from './shared-table.js'
 import { hostOf, portOf } from './targets.js'
 import { readTls } from './upstream-tls.js'

@@ -9,7 +9,7 @@ import {
   pathWithParameters,
   withoutParameters,
 } from '@sluice/core'
-import { paramNames, paramPlaces, paramValues } from '../data-plane/router/path-params.js'
+import { paramNames, paramPlaces, paramValues } from '../route/path-params.js'
 
 const SEMICOLON = 59
 

@@ -1,5 +1,5 @@
 import type { LogPlan, RoutePlan } from '@sluice/config'
-import type { LogRule, RouteLog } from '../data-plane/pipeline/route.js'
+import type { LogRule, RouteLog } from '../flow/route.js'
 
 /** Used if nothing reads the log, so that request times are not measured either. */
 const OFF: RouteLog = {

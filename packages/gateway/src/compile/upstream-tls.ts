@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { UpstreamTlsPlan } from '@sluice/config'
-import type { TlsOptions } from '../data-plane/upstream/connector.js'
+import type { TlsOptions } from '../upstream/connector.js'
 
 /**
  * Reads the TLS files of an upstream.

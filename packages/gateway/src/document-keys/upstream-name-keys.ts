@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { systemNetwork } from '../data-plane/upstream/network.js'
 import { KnownServices } from '../kubernetes/known-services.js'
 import { until } from '../testing/gateway.js'
 import { NameServer } from '../testing/name-server.js'
+import { systemNetwork } from '../upstream/network.js'
 import { bodies, type Effect, named, serve } from './testing.js'
 
 /** Counts the queries of a gateway with the settings `rarely` to its name server, while another gateway makes six. */

@@ -1,9 +1,9 @@
 import type { ListenerPlan, Plan } from '@sluice/config'
 import { type Consumer, compileCidrs, type Exchange, type Reply } from '@sluice/core'
-import { applyClientAddress } from '../data-plane/listener/client-address.js'
-import type { ListenerSettings } from '../data-plane/listener/listener.js'
-import { ASCII_FIELDS, RequestHead } from '../data-plane/listener/request-head.js'
-import { applyTarget } from '../data-plane/listener/request-target.js'
+import { applyClientAddress } from '../listen/client-address.js'
+import type { ListenerSettings } from '../listen/listener.js'
+import { ASCII_FIELDS, RequestHead } from '../listen/request-head.js'
+import { applyTarget } from '../listen/request-target.js'
 
 /** A request to explain. Nothing is sent. */
 export interface ExplainedRequest {

@@ -7,10 +7,10 @@ import {
   routeRank,
 } from '@sluice/config'
 import { type Catalog, type Exchange, headerValue, UnreadableBody } from '@sluice/core'
-import { servedMethods } from '../data-plane/router/contender.js'
-import { compileHeader, compileQuery } from '../data-plane/router/field-predicate.js'
-import { hostMatches } from '../data-plane/router/host-table.js'
-import { compileRouter } from '../data-plane/router/router.js'
+import { servedMethods } from '../route/contender.js'
+import { compileHeader, compileQuery } from '../route/field-predicate.js'
+import { hostMatches } from '../route/host-table.js'
+import { compileRouter } from '../route/router.js'
 
 /** A route as configured, and with secrets masked for display. */
 export interface ComparedRoute {

@@ -7,7 +7,7 @@ import { policyDiagnostics } from '@sluice/config'
 import { loadOrThrow } from '@sluice/config/testing'
 import { catalog, hashKey } from '@sluice/policies'
 import { policyMistakes } from '../explain/policy-mistakes.js'
-import { until } from '../supervisor/testing/until.js'
+import { until } from '../supervise/testing/until.js'
 import { startGateway } from '../testing/gateway.js'
 
 function keyOf(key: string): object {

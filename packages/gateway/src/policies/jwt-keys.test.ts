@@ -6,10 +6,10 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { loadOrThrow } from '@sluice/config/testing'
 import { catalog } from '@sluice/policies'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
-import { type Network, systemNetwork } from '../data-plane/upstream/network.js'
 import { until } from '../testing/gateway.js'
 import { closedPort, httpOrigin, rawOrigin } from '../testing/origin.js'
 import { startLogged } from '../testing/traffic-records.js'
+import { type Network, systemNetwork } from '../upstream/network.js'
 
 /** Starts a gateway that accepts tokens of an issuer. */
 async function gatewayTrusting(t: TestContext, jwks: object, more: object = {}) {

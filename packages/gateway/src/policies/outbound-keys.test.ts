@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { loadOrThrow } from '@sluice/config/testing'
 import { catalog } from '@sluice/policies'
 import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
-import { certificateFiles } from '../data-plane/listener/testing/certificate-files.js'
+import { certificateFiles } from '../listen/testing/certificate-files.js'
 import { startGateway, until } from '../testing/gateway.js'
 import { callee, json } from './api-call/calling-gateway.js'
 

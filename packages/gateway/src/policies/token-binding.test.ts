@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import { catalog } from '@sluice/policies'
 import { makeCertificate, type Pair } from '@sluice/policies/testing'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { certificateFiles } from '../data-plane/listener/testing/certificate-files.js'
 import { serve } from '../document-keys/testing.js'
+import { certificateFiles } from '../listen/testing/certificate-files.js'
 import { httpOrigin } from '../testing/origin.js'
 
 /** Returns the `cnf` value of a certificate (RFC 8705 section 3.1). */

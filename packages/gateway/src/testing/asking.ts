@@ -1,10 +1,10 @@
 import dns from 'node:dns'
 import type net from 'node:net'
 import type { TestContext } from 'node:test'
-import { CachedClock } from '../data-plane/lib/cached-clock.js'
-import { WireTransport, type WireTransportOptions } from '../data-plane/upstream/http1/wire-transport.js'
-import type { ReceivedHead } from '../data-plane/upstream/received-head.js'
-import type { Attempt, AttemptObserver, Failure, Transport } from '../data-plane/upstream/transport.js'
+import { CachedClock } from '../lib/cached-clock.js'
+import { WireTransport, type WireTransportOptions } from '../upstream/http1/wire-transport.js'
+import type { ReceivedHead } from '../upstream/received-head.js'
+import type { Attempt, AttemptObserver, Failure, Transport } from '../upstream/transport.js'
 
 /** A request to a transport, recording what it has received. */
 export class Asked implements AttemptObserver {

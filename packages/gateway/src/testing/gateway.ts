@@ -12,8 +12,8 @@ import type {
   UpstreamPlan,
 } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
-import type { Network } from '../data-plane/upstream/network.js'
 import type { Heartbeat } from '../telemetry/heartbeat.js'
+import type { Network } from '../upstream/network.js'
 import { createDataPlane } from '../worker/create-data-plane.js'
 import type { DataPlane } from '../worker/data-plane.js'
 import { closedPort } from './origin.js'

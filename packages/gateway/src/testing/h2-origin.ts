@@ -3,7 +3,7 @@ import http2 from 'node:http2'
 import net, { type AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
-import { H2Transport, type H2TransportOptions } from '../data-plane/upstream/http2/h2-transport.js'
+import { H2Transport, type H2TransportOptions } from '../upstream/http2/h2-transport.js'
 
 export type OnStream = (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => void
 

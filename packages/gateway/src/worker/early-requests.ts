@@ -1,5 +1,5 @@
 import type { Exchange } from '@sluice/core'
-import type { ClientStream, ListenerSettings } from '../data-plane/listener/listener.js'
+import type { ClientStream, ListenerSettings } from '../listen/listener.js'
 
 /** Maximum number of waiting requests, and of remembered requests whose client has left. */
 const MOST = 1000

@@ -1,6 +1,6 @@
 import type { ListenerPlan } from '@sluice/config'
 import { compileCidrs } from '@sluice/core'
-import type { ListenerSettings } from '../data-plane/listener/listener.js'
+import type { ListenerSettings } from '../listen/listener.js'
 
 /**
  * Returns the identity of a listener. It stays open across a reload while this is unchanged; the rest of its

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ConfigBundle } from '@sluice/config'
 import { EMPTY_LOG } from '@sluice/core'
-import { fakeBundle } from '../supervisor/testing/fake-plan.js'
+import { fakeBundle } from '../supervise/testing/fake-plan.js'
 import type { DataPlane } from './data-plane.js'
 import { Preparation } from './preparation.js'
 

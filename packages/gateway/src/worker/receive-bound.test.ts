@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import { listeningSockets, RECEIVE_BUFFER_BYTES } from '../data-plane/listener/uws/receive-buffer.js'
+import { listeningSockets, RECEIVE_BUFFER_BYTES } from '../listen/uws/receive-buffer.js'
 import { bundleOf, type PlanOverrides, until } from '../testing/gateway.js'
 import { closedPort } from '../testing/origin.js'
 import { createDataPlane } from './create-data-plane.js'

@@ -1,5 +1,5 @@
-import type { KnownState } from '../data-plane/upstream/state/target-state.js'
-import type { Upstream } from '../data-plane/upstream/upstream.js'
+import type { KnownState } from '../upstream/state/target-state.js'
+import type { Upstream } from '../upstream/upstream.js'
 import type { TargetOutage } from './messages.js'
 
 const NONE: KnownState = { isDrained: false, isHealthy: true }

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { ORPHAN_LIFETIME_MS, waitForSuccessor } from '../supervisor/fleet-file.js'
+import { ORPHAN_LIFETIME_MS, waitForSuccessor } from '../supervise/fleet-file.js'
 import { createOperationLog, errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import type { DataPlane } from './data-plane.js'
 import { FLEET_FILE_ENV, FLEET_INSTANCE_ENV, type ToWorker, WORKER_VERSION_ENV } from './messages.js'

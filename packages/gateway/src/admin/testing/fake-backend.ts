@@ -1,8 +1,8 @@
 import { EMPTY_LOG } from '@sluice/core'
-import type { ApplyResult } from '../../supervisor/apply-result.js'
-import type { SupervisorStatus } from '../../supervisor/status.js'
-import type { DrainRequest } from '../../supervisor/targets/target-states.js'
-import { fakeBundle } from '../../supervisor/testing/fake-plan.js'
+import type { ApplyResult } from '../../supervise/apply-result.js'
+import type { SupervisorStatus } from '../../supervise/status.js'
+import type { DrainRequest } from '../../supervise/targets/target-states.js'
+import { fakeBundle } from '../../supervise/testing/fake-plan.js'
 import type { ResponsesQuery } from '../../worker/messages.js'
 import type { AdminBackend, WriteRequest } from '../backend.js'
 

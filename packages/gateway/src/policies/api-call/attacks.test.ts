@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { test } from 'node:test'
-import { systemNetwork } from '../../data-plane/upstream/network.js'
 import { closedPort } from '../../testing/origin.js'
+import { systemNetwork } from '../../upstream/network.js'
 import { callee, callResults, gatewayCalling, json } from './calling-gateway.js'
 
 /** Sends a request with a path that `fetch` would normalize. */

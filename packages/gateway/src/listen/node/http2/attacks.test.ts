@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { until } from '../../../testing/gateway.js'
+import type { ClientStream } from '../../listener.js'
+import {
+  block,
+  connectHttp2,
+  END_HEADERS,
+  END_STREAM,
+  FRAME,
+  fieldsOf,
+  frame,
+  opening,
+  type RawHttp2Client,
+  request,
+  uint32,
+} from './testing/raw-client.js'
+import { type Served, serveHttp2 } from './testing/serve.js'
+
+const ENHANCE_YOUR_CALM = 11
+const PING = frame(FRAME.ping, 0, 0, Buffer.alloc(8))
+
+const answerOk = (client: ClientStream): void => client.send(200, [], 'ok')
+
+async function attacked(t: TestContext, answer = answerOk): Promise<[Served, RawHttp2Client]> {
+  const served = await serveHttp2(t, answer)
+  return [served, await connectHttp2(t, served.port)]
+}
+
+/** Sends the same frames repeatedly, once per turn of the event loop. Fails if the connection is never closed. */
+async function flood(client: RawHttp2Client, next: (nth: number) => Buffer): Promise<void> {
+  let nth = 0
+  await until(() => {
+    if (!client.isClosed) client.send(next(nth++))
+    return client.isClosed
+  }, 20_000)
+}
+
+function many(frames: Buffer, count: number): Buffer {
+  return Buffer.concat(Array.from({ length: count }, () => frames))
+}
+
+/** Frames that cost work without a request. */
+const FLOODS: [string, (nth: number) => Buffer][] = [
+  ['PING', () => many(PING, 5000)],
+  ['SETTINGS', () => many(frame(FRAME.settings, 0, 0, Buffer.from([0, 3, 0, 0, 0, 9])), 5000)],
+  ['WINDOW_UPDATE', () => many(frame(FRAME.windowUpdate, 0, 0, uint32(1)), 5000)],
+  ['PRIORITY', () => many(frame(FRAME.priority, 0, 1, Buffer.from([0, 0, 0, 0, 1])), 5000)],
+  ['frames of an unknown type', () => many(frame(99, 0, 0), 5000)],
+  [
+    'WINDOW_UPDATE by nothing',
+    (nth) => Buffer.concat([opening(2 * nth + 1), frame(FRAME.windowUpdate, 0, 2 * nth + 1, uint32(0))]),
+  ],
+]
+
+for (const [what, next] of FLOODS) {
+  test(`a connection that floods with ${what} is closed, others are served`, async (t) => {
+    const [served, client] = await attacked(t)
+    await flood(client, next)
+    const other = await connectHttp2(t, served.port)
+    other.send(request(1))
+    await until(() => other.frames.some(({ type }) => type === FRAME.data))
+  })
+}
+
+test('an occasional request does not make up for a flood, which is counted', async (t) => {
+  const [served, client] = await attacked(t)
+  await flood(client, (nth) => Buffer.concat([request(2 * nth + 1), many(PING, 900)]))
+  assert.equal(client.goaway, ENHANCE_YOUR_CALM)
+  assert.equal(served.rejected(), 1)
+})
+
+/** A request followed by its reset. */
+function pair(stream: number): Buffer {
+  return Buffer.concat([request(stream), frame(FRAME.reset, 0, stream, uint32(8))])
+}
+
+test('rapid reset: a client that opens streams and resets them at once is closed after some hundred', async (t) => {
+  const [served, client] = await attacked(t, () => {})
+  await flood(client, (nth) =>
+    Buffer.concat(Array.from({ length: 10 }, (_, i) => pair(20 * nth + 2 * i + 1))),
+  )
+  assert.equal(client.goaway, ENHANCE_YOUR_CALM)
+  assert.ok(served.taken.length < 1000, `${served.taken.length}`)
+  await until(() => served.taken.every(({ isAborted }) => isAborted))
+})
+
+test('rapid reset in one write is limited as well', async (t) => {
+  const [served, client] = await attacked(t, () => {})
+  client.send(...Array.from({ length: 20_000 }, (_, nth) => pair(2 * nth + 1)))
+  await until(() => client.isClosed)
+  assert.ok(served.taken.length < 2500, `${served.taken.length}`)
+})
+
+test('clients that cancel some requests stay connected', async (t) => {
+  const [served, client] = await attacked(t, () => {})
+  for (let nth = 0; nth < 100; nth++) {
+    client.send(pair(2 * nth + 1))
+  }
+  await until(() => served.taken.length === 100 && served.taken.every(({ isAborted }) => isAborted))
+  client.send(PING)
+  await until(() => client.frames.some(({ type }) => type === FRAME.ping))
+  assert.equal(client.isClosed, false)
+})
+
+test('a head that never ends (endless CONTINUATION) is cut', async (t) => {
+  const [served, client] = await attacked(t)
+  const piece = block([['x-a', 'a'.repeat(100)]])
+  client.send(frame(FRAME.headers, END_STREAM, 1, block(fieldsOf({}))))
+  await flood(client, () => many(frame(FRAME.continuation, 0, 1, piece), 10))
+  assert.equal(served.taken.length, 0)
+})
+
+test('a head far above the limits is reset without keeping any of it', async (t) => {
+  const [served, client] = await attacked(t)
+  const huge = block(Array.from({ length: 14 }, () => ['x-a', 'a'.repeat(1000)] as const))
+  const head = [frame(FRAME.headers, END_STREAM, 1, block(fieldsOf({})))]
+  for (let i = 0; i < 6; i++) head.push(frame(FRAME.continuation, i === 5 ? 4 : 0, 1, huge))
+  client.send(...head)
+  await until(() => client.resetOf(1) === ENHANCE_YOUR_CALM)
+  assert.equal(served.taken.length, 0)
+})
+
+test('a small head that decompresses to a large one is reset', async (t) => {
+  const [served, client] = await attacked(t)
+  // One long value is added to the HPACK table and then referenced by one byte each time.
+  const long = Buffer.concat([Buffer.from([0x40]), block([['x-a', 'a'.repeat(3000)]]).subarray(1)])
+  client.send(
+    frame(FRAME.headers, 5, 1, Buffer.concat([block(fieldsOf({})), long, Buffer.alloc(2000, 0xbe)])),
+  )
+  await until(() => client.resetOf(1) === ENHANCE_YOUR_CALM)
+  assert.equal(served.taken.length, 0)
+})
+
+test('a client that opens more streams than the listener accepts is closed', async (t) => {
+  const http2 = { alpn: true, priorKnowledge: true, streams: 5 }
+  const served = await serveHttp2(t, () => {}, { settings: { http2 } })
+  const client = await connectHttp2(t, served.port)
+  client.send(...Array.from({ length: 6 }, (_, nth) => request(2 * nth + 1)))
+  await until(() => client.isClosed)
+  assert.ok(served.taken.length <= 5)
+})
+
+test('a body of empty DATA frames closes the connection', async (t) => {
+  const [, client] = await attacked(t, (each) => each.readBody({ onBodyChunk() {} }))
+  client.send(opening(1, fieldsOf({ ':method': 'POST' })))
+  await flood(client, () => many(frame(FRAME.data, 0, 1), 100))
+})
+
+test('a client that opens no window is cut once it is slower than the minimum rate', async (t) => {
+  const served = await serveHttp2(t, (client) => client.send(200, [], Buffer.alloc(1000)), {
+    settings: { minReadRate: 1_000_000_000 },
+    lingerMs: 100,
+  })
+  const settings = frame(FRAME.settings, 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]))
+  const client = await connectHttp2(t, served.port, { settings })
+  client.send(request(1))
+  await until(() => served.taken.length === 1 && served.taken[0]!.client.isGone)
+  assert.equal(served.taken[0]!.isAborted, false)
+  await until(() => client.resetOf(1) === 8)
+})
+
+test('clients that request much and read nothing do not exhaust the memory: those that hold the most are closed', async (t) => {
+  const body = Buffer.alloc(256 * 1024)
+  const served = await serveHttp2(t, (client) => client.send(200, [], body))
+  const clients = await Promise.all(Array.from({ length: 5 }, () => connectHttp2(t, served.port)))
+  for (const client of clients) client.pause()
+  const modest = await connectHttp2(t, served.port)
+  for (const client of clients) client.send(...Array.from({ length: 100 }, (_, nth) => request(2 * nth + 1)))
+  modest.send(request(1))
+  await until(() => served.sessions.size < 6)
+  await until(() => modest.frames.some(({ type }) => type === FRAME.data))
+  assert.equal(modest.isClosed, false)
+})
+
+test('cookies split into single bytes do not exhaust the memory: those that hold the most are closed', async (t) => {
+  const served = await serveHttp2(t, () => {}, { settings: { headerBytes: 65_536 } })
+  const clients = await Promise.all(Array.from({ length: 14 }, () => connectHttp2(t, served.port)))
+  const modest = await connectHttp2(t, served.port)
+  modest.send(request(1))
+  // The largest field that fits into the connection's table (RFC 7541 section 4), 16 per request.
+  const indexed = Buffer.concat([Buffer.from([0x40]), block([['cookie', 'a'.repeat(3900)]]).subarray(1)])
+  const crumbs = Buffer.alloc(15, 0x80 | 62)
+  const asked = (nth: number): Buffer =>
+    frame(
+      FRAME.headers,
+      END_STREAM | END_HEADERS,
+      2 * nth + 1,
+      Buffer.concat([block(fieldsOf({})), nth === 0 ? indexed : crumbs.subarray(0, 1), crumbs]),
+    )
+  for (const client of clients) client.send(...Array.from({ length: 100 }, (_, nth) => asked(nth)))
+  await until(() => served.rejected() > 0)
+  assert.ok(served.taken.some(({ x, refused }) => refused === null && x.requestHeadBytes > 60_000))
+  await until(() => clients.some(({ isClosed }) => isClosed))
+  assert.equal(modest.isClosed, false)
+})
+
+test('a client that keeps its side open is closed anyway', async (t) => {
+  const served = await serveHttp2(t, answerOk, { settings: { keepAliveMs: 100 }, lingerMs: 100 })
+  const client = await connectHttp2(t, served.port, { staysOpen: true })
+  await until(() => client.goaway === 0 && served.sessions.size === 0)
+})
+
+test('an idle connection is closed', async (t) => {
+  const served = await serveHttp2(t, answerOk, { settings: { keepAliveMs: 100 } })
+  const client = await connectHttp2(t, served.port)
+  await until(() => client.isClosed && served.sessions.size === 0)
+  assert.equal(client.goaway, 0)
+})
+
+test('a client that reads nothing while more than 1 MB waits for it is closed, one that holds less is not', async (t) => {
+  const body = Buffer.alloc(100_000)
+  const served = await serveHttp2(t, (client) => client.send(200, [], body), {
+    settings: { minReadRate: 1 },
+    lingerMs: 1000,
+  })
+  const [greedy, modest] = [await connectHttp2(t, served.port), await connectHttp2(t, served.port)]
+  for (let i = 0; i < 20; i++) greedy.send(request(2 * i + 1))
+  modest.send(request(1))
+  await until(() => greedy.isClosed, 20_000)
+  assert.equal(greedy.goaway, ENHANCE_YOUR_CALM)
+  assert.deepEqual([modest.isClosed, served.rejected()], [false, 1])
+})
