@@ -85,8 +85,7 @@ export class TestReport {
 
   /** Records the duration of a file. The runner reports each file as a test. */
   #time({ nesting, name, file, details }) {
-    if (nesting === 0 && file === resolve(name))
-      this.#durations.set(relative('.', file), details.duration_ms)
+    if (nesting === 0 && file === resolve(name)) this.#durations.set(relative('.', file), details.duration_ms)
   }
 }
 

@@ -3,12 +3,14 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parseAllDocuments } from 'yaml'
+import { chartValues } from '../../packages/cli/dist/kubernetes/objects/chart-facts.js'
 import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gateway-objects.js'
 import { ALL_SETTINGS, ALL_VALUES, documents } from './cases.mjs'
-import { chartValues } from './generated-files.mjs'
+import { defaultValues } from './generated-files.mjs'
 import { objectMistakes } from './object-schemas.mjs'
 
-// The chart derives in Helm's language what the source of objects derives in TypeScript: these tests hold the two together.
+// The chart combines facts of a document with values in Helm's language, the source of objects in TypeScript: these tests
+// hold the two together.
 
 const CHART = fileURLToPath(new URL('../../deploy/helm/sluice', import.meta.url))
 const helm = process.env.SLUICE_HELM ?? 'helm'
@@ -51,7 +53,7 @@ function ofRelease(objects, name, release) {
 }
 
 test('helm finds nothing wrong with the chart', options, () => {
-  for (const values of [{}, { ...ALL_VALUES, document: documents.upstreams }]) {
+  for (const values of [{}, { ...ALL_VALUES, ...chartValues(documents.upstreams) }]) {
     const { isGood, text } = run(['lint', '--strict', CHART], values)
     assert.ok(isGood, text)
   }
@@ -67,7 +69,7 @@ for (const [name, document] of Object.entries(documents)) {
       const settings = { ...ALL_SETTINGS, ...(monitoring === undefined ? {} : { monitoring }) }
       const values = {
         ...ALL_VALUES,
-        document,
+        ...chartValues(document),
         monitoring: { enabled: monitoring !== undefined, ...monitoring },
       }
       const made = rendered(values)
@@ -79,7 +81,7 @@ for (const [name, document] of Object.entries(documents)) {
 }
 
 test('the chart without values makes what the source makes without settings', options, () => {
-  const { document, image } = chartValues()
+  const { document, image } = defaultValues()
   for (const tier of ['W1', 'W2', 'W4', 'W8']) {
     const { objects } = gatewayObjects(document, {
       name: 'sluice',
@@ -114,7 +116,7 @@ test('names that YAML takes for numbers or truth are names all the same', option
   const names = { fullnameOverride: '1e3', serviceAccount: { name: '7' }, priorityClassName: 'true' }
   const values = { ...ALL_VALUES, ...names, networkPolicy: { monitoringNamespace: '10' } }
   const followed = 'upstreams: { a: { targets: ["k8s://orders.12:1"] } }'
-  for (const object of rendered({ ...values, document: `${documents.metrics}${followed}` }, '007', '123')) {
+  for (const object of rendered({ ...values, ...chartValues(documents.metrics + followed) }, '007', '123')) {
     assert.deepEqual(objectMistakes(object), [])
     assert.equal(object.metadata.labels['app.kubernetes.io/instance'], '007')
     assert.match(object.metadata.namespace, /^12$|^123$/)
@@ -122,19 +124,12 @@ test('names that YAML takes for numbers or truth are names all the same', option
 })
 
 test('documents and values from which no gateway can be made are refused with the remedy', options, () => {
-  const listeners = 'version: 1\nlisteners: [{ address: ":8080" }]\n'
   const refusals = [
     [{ document: '' }, /document is empty/],
-    [{ document: 'a: [' }, /document is not YAML/],
-    [{ document: 'version: 1' }, /no listener is reachable/],
-    [{ document: listeners }, /no address for the kubelet's probes/],
-    [{ document: 'version: 1\nlisteners: [{ address: ":${env:PORT}" }]' }, /use a fixed port/],
-    [
-      { document: `${listeners}drain: { delay: "\${env:D}" }\nmetrics: { address: ":1" }` },
-      /drain\.delay is/,
-    ],
-    [{ document: documents.references }, /the document refers to .*set secrets\.name/],
-    [{ document: documents.plain, monitoring: { enabled: true } }, /Prometheus cannot reach the metrics/],
+    [{ document: documents.plain }, /facts are missing or belong to another document/],
+    [{ ...chartValues(documents.plain), document: documents.times }, /facts .* belong to another document/],
+    [chartValues(documents.references), /the document refers to .*set secrets\.name/],
+    [{ ...chartValues(documents.plain), monitoring: { enabled: true } }, /Prometheus cannot reach/],
     [{ tier: 'W3' }, /tier/],
     [{ replicas: 3 }, /replicas/],
     [{ replicaCount: 7, autoscaling: { enabled: true } }, /maxReplicas is 6; use at least 7/],

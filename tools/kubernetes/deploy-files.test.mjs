@@ -6,7 +6,7 @@ import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gatew
 import { loadDocument } from '../../packages/config/dist/index.js'
 import { catalog } from '../../packages/policies/dist/index.js'
 import { ALL_SETTINGS, documents } from './cases.mjs'
-import { chartValues, fileOf, generatedFiles } from './generated-files.mjs'
+import { defaultValues, fileOf, generatedFiles } from './generated-files.mjs'
 import { objectMistakes } from './object-schemas.mjs'
 
 const files = generatedFiles()
@@ -16,16 +16,16 @@ test('the chart and the manifests are what the objects of a gateway make them', 
     if (process.env.UPDATE_GOLDEN === '1') writeFileSync(fileOf(path), text)
     else assert.equal(readFileSync(fileOf(path), 'utf8'), text, path)
   }
-  for (const folder of ['kubernetes', 'helm/sluice/templates']) {
+  for (const folder of ['kubernetes', 'helm/sluice/templates', 'helm/sluice/files']) {
     for (const name of readdirSync(fileOf(folder))) {
-      const isMade = /\.yaml$|^_facts/.test(name)
+      const isMade = /\.(yaml|json)$/.test(name)
       assert.equal(files.has(`${folder}/${name}`), isMade, `${folder}/${name}`)
     }
   }
 })
 
 test('the document of the chart is sound', () => {
-  const source = { text: chartValues().document, name: 'values.yaml' }
+  const source = { text: defaultValues().document, name: 'values.yaml' }
   const result = loadDocument(source, { catalog, env: {} })
   assert.deepEqual(result.ok ? result.warnings : result.diagnostics, [])
 })

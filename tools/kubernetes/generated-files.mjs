@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { chartDefaults, chartValues } from '../../packages/cli/dist/kubernetes/objects/chart-facts.js'
 import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gateway-objects.js'
 import { objectsYaml } from '../../packages/cli/dist/kubernetes/objects/objects-yaml.js'
 import { TIERS } from '../../packages/cli/dist/kubernetes/objects/tiers.js'
 import { chartTemplates } from './chart-templates.mjs'
-import { factsTemplate } from './facts-template.mjs'
 
 const DEPLOY = new URL('../../deploy/', import.meta.url)
 const CHART = new URL('helm/sluice/', DEPLOY)
 
-/** Returns the chart's values. */
-export const chartValues = () => parse(readFileSync(new URL('values.yaml', CHART), 'utf8'))
+/** Returns the values of the chart in its `values.yaml`. */
+export const defaultValues = () => parse(readFileSync(new URL('values.yaml', CHART), 'utf8'))
 
 /** Returns all generated files below `deploy`, by path. */
 export function generatedFiles() {
@@ -21,13 +21,16 @@ export function generatedFiles() {
 export const fileOf = (path) => new URL(path, DEPLOY)
 
 function* chartFiles() {
-  yield ['helm/sluice/templates/_facts.tpl', factsTemplate()]
+  yield ['helm/sluice/files/defaults.json', jsonFile(chartDefaults())]
+  yield ['helm/sluice/files/facts.json', jsonFile(chartValues(defaultValues().document).facts)]
   for (const [name, text] of chartTemplates()) yield [`helm/sluice/templates/${name}`, text]
 }
 
+const jsonFile = (value) => `${JSON.stringify(value, null, 2)}\n`
+
 /** Returns plain manifests: one gateway per tier in a separate namespace, with the chart's document. */
 function* manifests() {
-  const { document } = chartValues()
+  const { document } = defaultValues()
   const { version } = JSON.parse(readFileSync(new URL('../package.json', DEPLOY), 'utf8'))
   const settings = {
     name: 'sluice',

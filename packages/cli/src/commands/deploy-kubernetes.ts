@@ -15,9 +15,10 @@ import {
 } from '../kubernetes/deploy/gateway-deploy.js'
 import { changeLines, type ObjectChange } from '../kubernetes/deploy/object-changes.js'
 import { type PodSettings, type Revision, readRevisions } from '../kubernetes/deploy/revisions.js'
+import { chartValues } from '../kubernetes/objects/chart-facts.js'
 import type { GatewayObjects } from '../kubernetes/objects/gateway-objects.js'
 import { type KubernetesObject, type ObjectIdentity, present } from '../kubernetes/objects/object.js'
-import { objectsYaml } from '../kubernetes/objects/objects-yaml.js'
+import { objectsYaml, plainYaml } from '../kubernetes/objects/objects-yaml.js'
 import { complain, isTable, print, printText, printValue, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import type { DocumentOptions } from '../program/building.js'
@@ -34,12 +35,14 @@ interface DeployOptions extends DocumentOptions, KubernetesOptions {
   readonly prune?: boolean
   readonly force?: boolean
   readonly render?: boolean
+  readonly helmValues?: boolean
   readonly note?: string
 }
 
 /** Deploys a document to a cluster, and waits until all pods confirm it. */
 export async function deployKubernetes(options: DeployOptions): Promise<number> {
   const { text } = await checkedDocument(options)
+  if (options.helmValues === true) return renderValues(text)
   if (options.render === true) return render(text, options)
   return withCluster(options, async (cluster, identity) => {
     const settings = await settingsOf(options, cluster, identity)
@@ -91,6 +94,12 @@ function render(text: string, options: DeployOptions): ExitCode {
   for (const object of objects.filter(isTooLargeForApply))
     say(`${nameOf(object)} is larger than 256 KB: apply the objects with kubectl apply --server-side -f FILE`)
   printText(objectsYaml(objects))
+  return EXIT.ok
+}
+
+/** Prints the values of the Helm chart that follow from the document. */
+function renderValues(text: string): ExitCode {
+  printText(plainYaml(chartValues(text)))
   return EXIT.ok
 }
 

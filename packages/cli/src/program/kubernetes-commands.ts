@@ -67,6 +67,10 @@ export function addDeployKubernetes(deploy: Command): void {
     .option('--prune', 'delete objects of earlier deployments that are no longer needed')
     .option('--force', 'take over objects and fields of other tools, and a running deployment')
     .option('--render', 'print the objects as YAML, for kubectl apply or a repository, without a cluster')
+    .option(
+      '--helm-values',
+      'print the document and its facts as values of the Helm chart, without a cluster',
+    )
     .action(runs(async () => (await import('../commands/deploy-kubernetes.js')).deployKubernetes))
   withExample(command, 'gw deploy kubernetes -c gateway.yaml --tier W4 --replicas 3 --namespace gateways')
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { kubeconfigAccess } from '@sluice/gateway/kubernetes'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { gwInProcess } from '../../testing/in-process.js'
 import { closedPort, fileWith, gw } from '../../testing.js'
 import { execCredentials } from './exec-credentials.js'
@@ -89,6 +90,21 @@ test('--render prints the objects of a first deployment without a cluster', asyn
   const [container] = objects.find(({ kind }) => kind === 'Deployment').spec.template.spec.containers
   assert.deepEqual([container.image, container.resources.limits.cpu], ['registry.example/sluice:1', '4'])
   assert.equal(objects.find(({ kind }) => kind === 'ConfigMap').data['gateway.yaml'], DOCUMENT)
+})
+
+test('--helm-values prints the document and its facts as chart values, without a cluster', async (t) => {
+  const args = ['deploy', 'kubernetes', '--helm-values', '-c']
+  const [values, refused] = await Promise.all([
+    gwInProcess([...args, fileWith(t, DOCUMENT)]),
+    gwInProcess([...args, fileWith(t, 'version: 1\nroutes: []\nlisteners: [{ address: "127.0.0.1:80" }]\n')]),
+  ])
+  assert.equal(values.code, 0, values.stderr)
+  const { document, facts } = parse(values.stdout)
+  assert.equal(document, DOCUMENT)
+  assert.equal(facts.documentSha256, createHash('sha256').update(DOCUMENT).digest('hex'))
+  assert.deepEqual(facts.listenerPorts, [{ port: 8080, protocol: 'TCP' }])
+  assert.deepEqual([refused.code, refused.stdout], [3, ''])
+  assert.match(refused.stderr, /^no listener is reachable from outside its pod/m)
 })
 
 test('unsupported kubeconfig settings are rejected, and disabled verification is reported', async (t) => {

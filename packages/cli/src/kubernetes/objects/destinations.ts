@@ -18,7 +18,7 @@ export interface Destinations {
 }
 
 /** Default ports by URL scheme. */
-export const PORTS: Readonly<Record<string, number>> = {
+const PORTS: Readonly<Record<string, number>> = {
   'http:': 80,
   'https:': 443,
   'redis:': 6379,

@@ -37,7 +37,7 @@ export interface DocumentFacts {
 /** Maximum document size: the limit of a ConfigMap, minus space for its other fields. */
 const MAX_DOCUMENT_BYTES = 1_000_000
 /** Maximum size of the dead letters of one output (docs/internals/bounds.md). */
-export const DEAD_LETTER_BYTES = 256 * 1024 ** 2
+const DEAD_LETTER_BYTES = 256 * 1024 ** 2
 
 /**
  * Reads a validated document.

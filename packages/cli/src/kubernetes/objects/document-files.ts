@@ -46,12 +46,25 @@ function secretFile(path: string, { secret, fileSecrets = {} }: ObjectSettings):
 /** Returns the relative paths of files that the document needs. Log folders and plugins are not included. */
 function filesOf(root: RawPart): string[] {
   const written = writtenFolders(root).map(({ dir }) => posix.normalize(dir))
-  const referenced = textsIn(root).flatMap((text) =>
+  const files = sortedPaths([...relativePathsOf(root, catalog), ...fileReferences(root)])
+  return files.filter((path) => !written.includes(path))
+}
+
+/** Returns the relative paths of `${file:PATH}` references. */
+export function referencedFiles({ root }: DocumentFacts): string[] {
+  return sortedPaths(fileReferences(root))
+}
+
+function fileReferences(root: RawPart): string[] {
+  return textsIn(root).flatMap((text) =>
     [...text.replaceAll('$${', '').matchAll(/\$\{file:([^}]+)\}/g)].map(([, path = '']) => path),
   )
-  const named = [...relativePathsOf(root, catalog), ...referenced].filter((path) => !path.startsWith('/'))
-  const files = [...new Set(named.map((path) => posix.normalize(path)))]
-  return files.filter((path) => !written.includes(path)).sort()
+}
+
+/** Normalizes, deduplicates and sorts relative paths. Drops absolute paths. */
+function sortedPaths(paths: readonly string[]): string[] {
+  const relative = paths.filter((path) => !path.startsWith('/'))
+  return [...new Set(relative.map((path) => posix.normalize(path)))].sort()
 }
 
 /** A folder of the traffic log in the document. */

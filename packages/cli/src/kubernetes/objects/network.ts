@@ -8,7 +8,9 @@ import type { NetworkSettings, ObjectSettings, Verbatim } from './settings.js'
 /** Namespace label with the name of the namespace. */
 const NAMESPACE_LABEL = 'kubernetes.io/metadata.name'
 /** Usual ports of API servers. */
-export const API_SERVER_PORTS = [443, 6443]
+export const API_SERVER_PORTS = [portOf(443), portOf(6443)]
+/** Ports of DNS servers. */
+export const DNS_PORTS = [portOf(53, 'UDP'), portOf(53)]
 
 /** Peers for the cluster DNS and the node-local DNS cache. */
 export const CLUSTER_DNS: readonly Verbatim[] = [
@@ -42,14 +44,19 @@ export function service(facts: DocumentFacts, settings: ObjectSettings): Kuberne
       externalTrafficPolicy,
       ...options,
       selector: selectorLabels(settings),
-      ports: clientPorts(facts).map(({ name, servicePort }) => ({
-        name,
-        port: servicePort,
-        targetPort: name,
-        protocol: 'TCP',
-      })),
+      ports: servicePorts(facts),
     }),
   }
+}
+
+/** Returns the ports of the Service. */
+export function servicePorts(facts: DocumentFacts): object[] {
+  return clientPorts(facts).map(({ name, servicePort }) => ({
+    name,
+    port: servicePort,
+    targetPort: name,
+    protocol: 'TCP',
+  }))
 }
 
 /** Returns the NetworkPolicy with the allowed connections to and from the pods. */
@@ -83,36 +90,58 @@ function ingress(facts: DocumentFacts, network: NetworkSettings): object[] {
   ]
 }
 
+/** Egress that the destinations of a document need. */
+export interface DocumentEgress {
+  /** Rules for IP addresses. */
+  readonly addressed: readonly object[]
+  /** Namespaces of destinations with a cluster name. */
+  readonly namespaces: readonly string[]
+  /** True if a destination is in the namespace of the gateway. */
+  readonly usesOwnNamespace: boolean
+  /** Ports of destinations outside the cluster, open for all addresses. */
+  readonly ports: readonly object[]
+}
+
 /**
- * Returns the egress rules. IP addresses get exact rules. NetworkPolicies do not support host names: a cluster name
- * opens its whole namespace, because the pod port may differ from the Service port. Any other name opens its port for
- * all addresses.
+ * Returns the egress of a document. IP addresses get exact rules. NetworkPolicies do not support host names: a cluster
+ * name opens its whole namespace, because the pod port may differ from the Service port. Any other name opens its port
+ * for all addresses.
  */
-function egress(facts: DocumentFacts, own: string, network: NetworkSettings): object[] {
-  const { destinations, serviceNamespaces } = facts
-  const { dns = [], apiServer: apiServers = [] } = network
+export function documentEgress({ destinations, serviceNamespaces }: DocumentFacts): DocumentEgress {
   const { known } = destinations
   const addressed = known.filter(({ host }) => isIP(host) !== 0)
   const named = known.filter(({ host }) => isIP(host) === 0)
-  const namespaces = [...serviceNamespaces, ...named.flatMap(({ host }) => namespacesOf(host, own))]
   const elsewhere = named.filter(({ host }) => isPublic(host))
-  const apiServer = serviceNamespaces.length === 0 ? [] : API_SERVER_PORTS.map((port) => portOf(port))
+  return {
+    addressed: distinct(addressed, ({ host, port, protocol }) => `${host} ${port} ${protocol}`).map(
+      addressRule,
+    ),
+    namespaces: sortedSet([...serviceNamespaces, ...named.flatMap(({ host }) => namespacesOf(host))]),
+    usesOwnNamespace: named.some(({ host }) => !host.includes('.')),
+    ports: distinct(elsewhere, ({ port, protocol }) => `${port} ${protocol}`).map(({ port, protocol }) =>
+      portOf(port, protocol),
+    ),
+  }
+}
+
+function egress(facts: DocumentFacts, own: string, network: NetworkSettings): object[] {
+  const { addressed, namespaces, usesOwnNamespace, ports } = documentEgress(facts)
+  const { dns = [], apiServer = [] } = network
+  const opened = sortedSet([...namespaces, ...(usesOwnNamespace ? [own] : [])])
+  const discovery = present({ to: apiServer, ports: API_SERVER_PORTS })
   return [
-    { to: dns.length === 0 ? CLUSTER_DNS : dns, ports: [portOf(53, 'UDP'), portOf(53)] },
-    ...distinct(addressed, ({ host, port, protocol }) => `${host} ${port} ${protocol}`).map(addressRule),
-    ...[...new Set(namespaces)].sort().map((name) => ({ to: [inNamespace(name)] })),
-    ...(elsewhere.length === 0
-      ? []
-      : [{ ports: distinct(elsewhere, ({ port, protocol }) => `${port} ${protocol}`).map(portRule) }]),
-    ...(apiServer.length === 0 ? [] : [present({ to: apiServers, ports: apiServer })]),
+    { to: dns.length === 0 ? CLUSTER_DNS : dns, ports: DNS_PORTS },
+    ...addressed,
+    ...opened.map((name) => ({ to: [inNamespace(name)] })),
+    ...(ports.length === 0 ? [] : [{ ports }]),
+    ...(facts.serviceNamespaces.length === 0 ? [] : [discovery]),
   ]
 }
 
-/** Returns the possible namespaces of a host. `orders` is in the own namespace, `orders.shop` may be in `shop`. */
-function namespacesOf(host: string, own: string): string[] {
+/** Returns the possible namespaces of a host with dots: `orders.shop` may be in `shop`. */
+function namespacesOf(host: string): string[] {
   const [, second, third] = host.split('.')
-  if (second === undefined) return [own]
-  return third === undefined || third === 'svc' ? [second] : []
+  return second !== undefined && (third === undefined || third === 'svc') ? [second] : []
 }
 
 function isPublic(host: string): boolean {
@@ -125,16 +154,17 @@ function addressRule({ host, port, protocol }: Destination): object {
   return { to: [{ ipBlock: { cidr } }], ports: [portOf(port, protocol)] }
 }
 
-function portRule({ port, protocol }: Destination): object {
-  return portOf(port, protocol)
-}
-
-function portOf(port: number, protocol: Destination['protocol'] = 'TCP'): object {
+/** Returns a port in the syntax of a NetworkPolicy. */
+export function portOf(port: number, protocol: Destination['protocol'] = 'TCP'): object {
   return { port, protocol }
 }
 
 function inNamespace(name: string): Verbatim {
   return { namespaceSelector: { matchLabels: { [NAMESPACE_LABEL]: name } } }
+}
+
+function sortedSet(names: readonly string[]): string[] {
+  return [...new Set(names)].sort()
 }
 
 /** Removes duplicates and sorts, so that the order in the document does not matter. */

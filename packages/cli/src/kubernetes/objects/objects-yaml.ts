@@ -6,15 +6,15 @@ const OTHER_LINE_ENDS = /[\u0085\u2028\u2029]/g
 
 /** Returns the objects as YAML for `kubectl apply -f`. The gateway document is a literal block. */
 export function objectsYaml(objects: readonly KubernetesObject[]): string {
-  const options = { lineWidth: 0, blockQuote: 'literal', aliasDuplicateObjects: false } as const
-  return objects
-    .map((object) => {
-      const json = JSON.stringify(object, null, 2)
-      // JSON is valid YAML and can escape these characters.
-      if (json.search(OTHER_LINE_ENDS) >= 0) return `${json.replace(OTHER_LINE_ENDS, escapeOf)}\n`
-      return stringify(object, options)
-    })
-    .join('---\n')
+  return objects.map(plainYaml).join('---\n')
+}
+
+/** Returns a value as YAML that all parsers read alike. Texts with several lines are literal blocks. */
+export function plainYaml(value: object): string {
+  const json = JSON.stringify(value, null, 2)
+  // JSON is valid YAML and can escape these characters.
+  if (json.search(OTHER_LINE_ENDS) >= 0) return `${json.replace(OTHER_LINE_ENDS, escapeOf)}\n`
+  return stringify(value, { lineWidth: 0, blockQuote: 'literal', aliasDuplicateObjects: false })
 }
 
 function escapeOf(character: string): string {

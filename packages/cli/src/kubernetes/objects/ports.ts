@@ -47,6 +47,15 @@ export function supervisorPorts({ admin, metricsPort }: DocumentFacts): readonly
   ]
 }
 
+/** Returns all ports of the gateway container, in the syntax of a container. */
+export function containerPorts(facts: DocumentFacts): object[] {
+  return [...clientPorts(facts), ...supervisorPorts(facts)].map(({ name, port }) => ({
+    name,
+    containerPort: port,
+    protocol: 'TCP',
+  }))
+}
+
 /**
  * Returns the port for probes: the metrics address, else a listener with `health: true`, else the admin API.
  * @throws ObjectsError if there is none

@@ -2,7 +2,7 @@ import { DRAIN_GRACE_MS } from '@sluice/gateway'
 import type { DocumentFacts } from './document-facts.js'
 import { fileSources } from './document-files.js'
 import { type KubernetesObject, metadataOf, present, selectorLabels } from './object.js'
-import { clientPorts, probedPort, supervisorPorts } from './ports.js'
+import { containerPorts, type ProbedPort, probedPort } from './ports.js'
 import { ObjectsError } from './raw-document.js'
 import type { ObjectSettings, Verbatim } from './settings.js'
 import { tierResources } from './tiers.js'
@@ -19,11 +19,11 @@ const REPLACED_FOR = 'checksum/document'
 /** User id that is unused on nodes. The image may use another one, because its files are read-only. */
 const USER = 10_001
 /** Time until all nodes and load balancers stop sending new requests to a terminating pod. */
-export const PROPAGATION_MS = 5000
+const PROPAGATION_MS = 5000
 /** Time between the planned exit of a gateway and the kubelet's SIGKILL. */
-export const MARGIN_MS = 2000
+const MARGIN_MS = 2000
 /** Disk space for the last valid document and the deployment history, in bytes. */
-export const DATA_BYTES = 256 * 1024 ** 2
+const DATA_BYTES = 256 * 1024 ** 2
 
 /** Update strategy: starts a new pod before an old one stops. */
 export const STRATEGY: Verbatim = {
@@ -31,7 +31,7 @@ export const STRATEGY: Verbatim = {
   rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
 }
 /** Default times and thresholds of the probes. */
-export const PROBE_TIMES = {
+const PROBE_TIMES = {
   startupProbe: { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 60 },
   readinessProbe: { periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 2 },
   livenessProbe: { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
@@ -112,18 +112,14 @@ function container(facts: DocumentFacts, settings: ObjectSettings): object {
     workingDir: DATA_FOLDER,
     env: environment(facts, settings),
     envFrom,
-    ports: [...clientPorts(facts), ...supervisorPorts(facts)].map(({ name, port }) => ({
-      name,
-      containerPort: port,
-      protocol: 'TCP',
-    })),
+    ports: containerPorts(facts),
     resources,
     securityContext: {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     },
-    ...probes(facts, settings),
+    ...probes(probedPort(facts), settings),
     lifecycle: settings.lifecycle ?? sleepBefore(sleepSeconds),
     volumeMounts: [
       { name: 'document', mountPath: DOCUMENT_FOLDER, readOnly: true },
@@ -135,8 +131,10 @@ function container(facts: DocumentFacts, settings: ObjectSettings): object {
 }
 
 /** Returns the probes. Liveness checks the event loop; readiness needs an active configuration and no drain. */
-function probes(facts: DocumentFacts, settings: ObjectSettings): object {
-  const { name, scheme, alivePath, readyPath } = probedPort(facts)
+export function probes(
+  { name, scheme, alivePath, readyPath }: ProbedPort,
+  settings: Partial<ObjectSettings> = {},
+): object {
   const alive = { httpGet: { path: alivePath, port: name, scheme } }
   const ready = { httpGet: { path: readyPath, port: name, scheme } }
   return {
@@ -146,7 +144,8 @@ function probes(facts: DocumentFacts, settings: ObjectSettings): object {
   }
 }
 
-function sleepBefore(seconds: number): Verbatim | undefined {
+/** Returns the `lifecycle` of a container that sleeps before SIGTERM. */
+export function sleepBefore(seconds: number): Verbatim | undefined {
   return seconds === 0 ? undefined : { preStop: { sleep: { seconds } } }
 }
 
@@ -173,7 +172,7 @@ function environment({ variables }: DocumentFacts, { secret, extraEnv = [] }: Ob
 
 function volumes(facts: DocumentFacts, settings: ObjectSettings): object[] {
   const { dataVolume, extraVolumes = [], name } = settings
-  const sizeLimit = `${Math.ceil((facts.storedBytes + DATA_BYTES) / 1024 ** 2)}Mi`
+  const sizeLimit = storageSizeLimit(facts)
   const document = { configMap: { name, items: [{ key: DOCUMENT_KEY, path: DOCUMENT_KEY }] } }
   return [
     { name: 'document', projected: { sources: [document, ...fileSources(facts, settings)] } },
@@ -181,6 +180,11 @@ function volumes(facts: DocumentFacts, settings: ObjectSettings): object[] {
     { name: 'tmp', emptyDir: present({ sizeLimit: settings.tmpSizeLimit }) },
     ...extraVolumes,
   ]
+}
+
+/** Returns the size of the working directory, in Kubernetes syntax. */
+export function storageSizeLimit({ storedBytes }: DocumentFacts): string {
+  return `${Math.ceil((storedBytes + DATA_BYTES) / 1024 ** 2)}Mi`
 }
 
 /**
@@ -199,7 +203,7 @@ export function gracePeriodSeconds(facts: DocumentFacts): number {
 }
 
 /** Returns the sysctl for ports below 1024. Kubernetes classifies it as safe, and no other privilege is needed. */
-function lowPorts({ listeners }: DocumentFacts): object[] {
+export function lowPorts({ listeners }: DocumentFacts): object[] {
   const lowest = Math.min(...listeners.map(({ port }) => port))
   return lowest < 1024 ? [{ name: 'net.ipv4.ip_unprivileged_port_start', value: String(lowest) }] : []
 }
