@@ -27,6 +27,7 @@ const QUICK = [
   'packages/config',
   'packages/policies/src/crypto',
   'packages/policies/src/shared',
+  'packages/policies/src/identity',
 ]
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 process.chdir(root)

@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { type CheckSettings, SchemaCheck } from '../content/json-schema/check.js'
-import type { JsonView } from '../engines/json/view.js'
-import { jsonOfBytes } from '../engines/json/view.js'
+import type { JsonView } from '../shared/json/view.js'
+import { jsonOfBytes } from '../shared/json/view.js'
 
 /** Attacks by authors of schemas and senders of bodies on the JSON Schema compiler. */
 

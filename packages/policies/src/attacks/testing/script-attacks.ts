@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Step } from '@sluice/core'
+import type { EngineName } from '../../engines/script/engine.js'
 import { exchange, testEnv } from '../../testing.js'
-import type { EngineName } from '../../transform/script/engine.js'
 import { script } from '../../transform/script/policy.js'
 import { type Bait, outcomeOf, plant } from './bait.js'
 

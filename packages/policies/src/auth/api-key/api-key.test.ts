@@ -8,7 +8,7 @@ import {
   parameterValue,
   withoutParameter,
 } from '../../shared/field-location/query-parameter.js'
-import { parseInstant } from '../../shared/instant.js'
+import { parseInstant } from '../../shared/time/instant.js'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { hashKey, newKey } from './key.js'
 import { apiKey } from './policy.js'

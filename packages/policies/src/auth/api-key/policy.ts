@@ -7,15 +7,15 @@ import {
   type Outcome,
   type Step,
 } from '@sluice/core'
-import { openConsumerFile } from '../../shared/consumers/consumer-file.js'
-import type { KnownKey } from '../../shared/consumers/consumer-table.js'
+import { openConsumerFile } from '../../identity/consumers/consumer-file.js'
+import type { KnownKey } from '../../identity/consumers/consumer-table.js'
 import {
   type CredentialLocation,
   headerCredential,
   queryCredential,
 } from '../../shared/field-location/credential.js'
-import { parseInstant } from '../../shared/instant.js'
-import { withContext } from '../../shared/with-context.js'
+import { withContext } from '../../shared/outcome/with-context.js'
+import { parseInstant } from '../../shared/time/instant.js'
 import { hashKey, MAX_KEY_LENGTH } from './key.js'
 import { type ApiKeyConfig, apiKeySchema, DEFAULT_NAME } from './schema.js'
 

@@ -9,7 +9,7 @@ import {
   optionalText,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 /** Description of `consumersFile`. */
 const CONSUMERS_FILE =

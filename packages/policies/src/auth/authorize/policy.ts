@@ -7,7 +7,7 @@ import {
   type Outcome,
   type Reply,
 } from '@sluice/core'
-import { withContext } from '../../shared/with-context.js'
+import { withContext } from '../../shared/outcome/with-context.js'
 import { compileRule, type Rule, SCOPES, unmetRequirement } from './rule.js'
 import { type AuthorizeConfig, authorizeSchema, type RuleConfig } from './schema.js'
 

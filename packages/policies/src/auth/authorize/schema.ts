@@ -8,7 +8,7 @@ import {
   optionalString,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 const named = { minLength: 1, maxLength: 256 }
 

@@ -1,7 +1,7 @@
 import { type Exchange, refusal, removeHeader, setHeader } from '@sluice/core'
 import aws4 from 'aws4'
 import { bodyDigest } from '../../crypto/digest/body-digest.js'
-import { whenSettled } from '../../shared/when-settled.js'
+import { whenSettled } from '../../shared/outcome/when-settled.js'
 import type { BackendAuthConfig } from './schema.js'
 import type { Scheme } from './scheme.js'
 

@@ -1,7 +1,7 @@
 import { type Exchange, isFieldValue, setHeader } from '@sluice/core'
 import { parameterName, withoutParameters } from '../../shared/field-location/query-parameter.js'
-import { fieldName } from '../../shared/field-name.js'
-import { removeLookalikes } from '../../shared/spoofed-fields.js'
+import { fieldName } from '../../shared/message/field-name.js'
+import { removeLookalikes } from '../../shared/message/spoofed-fields.js'
 import type { BackendAuthConfig } from './schema.js'
 import type { Scheme } from './scheme.js'
 

@@ -1,6 +1,6 @@
 import type { StateStore } from '@sluice/core'
-import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
-import { MARGIN_MS, singleFlight } from '../../shared/single-flight.js'
+import { MARGIN_MS, singleFlight } from '../../shared/call/single-flight.js'
+import { memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
 import type { IssuedToken } from './token-source.js'
 
 /** Tokens shared by all workers of a gateway through the supervisor, so that one worker fetches for all. */

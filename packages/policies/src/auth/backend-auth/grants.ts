@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type Exchange, headerCount, headerValue, parseDuration } from '@sluice/core'
-import { compileJwtSigner } from '../../shared/client-auth.js'
-import { fieldName } from '../../shared/field-name.js'
-import { compileTemplate, type Render } from '../../shared/template.js'
+import { compileJwtSigner } from '../../identity/client-auth/client-auth.js'
+import { fieldName } from '../../shared/message/field-name.js'
+import { compileTemplate, type Render } from '../../shared/options/template.js'
 import {
   type BackendAuthConfig,
   DEFAULT_ASSERTION_TIME,

@@ -6,7 +6,7 @@ import {
   removeHeader,
   type Step,
 } from '@sluice/core'
-import { removeLookalikes } from '../../shared/spoofed-fields.js'
+import { removeLookalikes } from '../../shared/message/spoofed-fields.js'
 import { awsSigV4Scheme } from './aws-sig-v4-scheme.js'
 import { digestScheme } from './digest-scheme.js'
 import { apiKeyScheme, basicScheme, bearerScheme } from './fixed-scheme.js'

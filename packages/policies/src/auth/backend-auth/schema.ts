@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { callTls } from '../../shared/call-tls.js'
-import { ASSERTION_ALGORITHMS, clientAuthKeys } from '../../shared/client-auth.js'
+import { ASSERTION_ALGORITHMS, clientAuthKeys } from '../../identity/client-auth/client-auth.js'
+import { callTls } from '../../shared/call/call-tls.js'
 import {
   integer,
   oneOf,
@@ -15,7 +15,7 @@ import {
   optionalText,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 /** Default of `oauth2.defaultTtl`. */
 export const DEFAULT_TTL = '5m'

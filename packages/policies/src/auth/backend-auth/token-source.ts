@@ -1,4 +1,4 @@
-import { SharedFetch } from '../../shared/shared-fetch.js'
+import { SharedFetch } from '../../shared/call/shared-fetch.js'
 
 /** An access token as issued by the authorization server. */
 export interface IssuedToken {

@@ -1,6 +1,6 @@
 import { type CompileEnv, type Exchange, parseDuration } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
-import { digestOf } from '../../shared/call-sharing.js'
+import { digestOf } from '../../shared/call/call-sharing.js'
 import { GatewayTokens } from './gateway-tokens.js'
 import { compileGrant, type Grant } from './grants.js'
 import {

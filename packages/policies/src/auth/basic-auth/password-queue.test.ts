@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { scryptSync } from 'node:crypto'
 import { test } from 'node:test'
-import { type PasswordHash, parsePasswordHash } from '../../shared/consumers/password.js'
+import { type PasswordHash, parsePasswordHash } from '../../identity/consumers/password.js'
 import { type Attempt, type Job, PasswordQueue } from './password-queue.js'
 
 const CLIENT = '192.0.2.1'

@@ -1,5 +1,5 @@
 import type { Exchange } from '@sluice/core'
-import { matchesHash, type PasswordHash } from '../../shared/consumers/password.js'
+import { matchesHash, type PasswordHash } from '../../identity/consumers/password.js'
 
 /**
  * Maximum number of concurrent hashes: half of the default thread pool. DNS look-ups and file access need the

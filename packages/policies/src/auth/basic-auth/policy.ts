@@ -12,10 +12,10 @@ import {
   removeHeader,
   type Step,
 } from '@sluice/core'
-import { basicToken, type Credentials, parseBasicToken } from '../../shared/consumers/basic-credentials.js'
-import { openConsumerFile } from '../../shared/consumers/consumer-file.js'
-import { FailureWindow, WINDOW_SECONDS } from '../../shared/consumers/failure-window.js'
-import { type User, usersOf } from '../../shared/consumers/users.js'
+import { basicToken, type Credentials, parseBasicToken } from '../../identity/consumers/basic-credentials.js'
+import { openConsumerFile } from '../../identity/consumers/consumer-file.js'
+import { FailureWindow, WINDOW_SECONDS } from '../../identity/consumers/failure-window.js'
+import { type User, usersOf } from '../../identity/consumers/users.js'
 import { type BasicAuthConfig, basicAuthSchema, DEFAULT_CACHE_TTL, DEFAULT_REALM } from './schema.js'
 import { PasswordVerifier } from './verifier.js'
 

@@ -9,7 +9,7 @@ import {
   optionalString,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 /** Default of `realm`. */
 export const DEFAULT_REALM = 'Restricted'

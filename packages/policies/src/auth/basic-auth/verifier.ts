@@ -1,8 +1,8 @@
 import { clientNetwork, type Exchange } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
-import type { Credentials } from '../../shared/consumers/basic-credentials.js'
-import { equalDigests, KeyedDigest } from '../../shared/consumers/keyed-digest.js'
-import type { Account } from '../../shared/consumers/users.js'
+import type { Credentials } from '../../identity/consumers/basic-credentials.js'
+import { equalDigests, KeyedDigest } from '../../identity/consumers/keyed-digest.js'
+import type { Account } from '../../identity/consumers/users.js'
 import { type Job, PasswordQueue } from './password-queue.js'
 
 /** Maximum number of remembered verifications, and of remembered refusals. */

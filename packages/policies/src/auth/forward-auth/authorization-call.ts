@@ -1,8 +1,8 @@
 import { type Exchange, type HttpCall, isFieldValue, withQuery } from '@sluice/core'
-import { CALL_LOOP, hopField } from '../../shared/call-hops.js'
-import { fieldName } from '../../shared/field-name.js'
-import { compileFieldValue, isUsableValue } from '../../shared/field-value.js'
-import type { Render } from '../../shared/template.js'
+import { CALL_LOOP, hopField } from '../../shared/call/call-hops.js'
+import { fieldName } from '../../shared/message/field-name.js'
+import { compileFieldValue, isUsableValue } from '../../shared/message/field-value.js'
+import type { Render } from '../../shared/options/template.js'
 import { DEFAULT_REQUEST_HEADERS, type ForwardAuthConfig } from './schema.js'
 
 /** Fields that describe the request to the server. Clients cannot set them. */

@@ -6,11 +6,11 @@ import {
   headerJoined,
   parseDuration,
 } from '@sluice/core'
-import { CacheControl } from '../../shared/cache-control.js'
-import { CallCache, type Found } from '../../shared/call-cache.js'
-import { durationWithin } from '../../shared/call-options.js'
-import { digestOf, isCallerSpecific } from '../../shared/call-sharing.js'
-import { SharedAnswerCache } from '../../shared/shared-answer-cache.js'
+import { CallCache, type Found } from '../../shared/call/call-cache.js'
+import { durationWithin } from '../../shared/call/call-options.js'
+import { digestOf, isCallerSpecific } from '../../shared/call/call-sharing.js'
+import { SharedAnswerCache } from '../../shared/call/shared-answer-cache.js'
+import { CacheControl } from '../../shared/message/cache-control.js'
 import type { Decision } from './decision.js'
 import {
   DEFAULT_ENTRIES,

@@ -8,7 +8,7 @@ import {
   isFieldValue,
   type Reply,
 } from '@sluice/core'
-import { fieldName } from '../../shared/field-name.js'
+import { fieldName } from '../../shared/message/field-name.js'
 import { DEFAULT_DENY_HEADERS, type ForwardAuthConfig } from './schema.js'
 
 /** Decision of the authorization server about a request. */

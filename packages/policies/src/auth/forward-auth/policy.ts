@@ -13,10 +13,10 @@ import {
   type Step,
   setHeader,
 } from '@sluice/core'
-import { callOptions } from '../../shared/call-options.js'
-import { parseEndpoint } from '../../shared/endpoint.js'
-import { fieldName } from '../../shared/field-name.js'
-import { SpoofedFields } from '../../shared/spoofed-fields.js'
+import { callOptions } from '../../shared/call/call-options.js'
+import { parseEndpoint } from '../../shared/call/endpoint.js'
+import { fieldName } from '../../shared/message/field-name.js'
+import { SpoofedFields } from '../../shared/message/spoofed-fields.js'
 import { type BuildCall, compileCall } from './authorization-call.js'
 import { compileReader, type Decision, NoDecision } from './decision.js'
 import { DecisionCache } from './decision-cache.js'

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { callTls } from '../../shared/call-tls.js'
+import { callTls } from '../../shared/call/call-tls.js'
 import {
   optionalClosed,
   optionalDuration,
@@ -12,7 +12,7 @@ import {
   optionalText,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 /** Default of `requestHeaders`. */
 export const DEFAULT_REQUEST_HEADERS: readonly string[] = ['authorization', 'cookie']

@@ -14,7 +14,7 @@ import { OneTimeUse, replayUnavailable, type UseVerdict } from '../../crypto/rep
 import { ReplayCache } from '../../crypto/replay/replay-cache.js'
 import { TimeWindow, wallClockNow } from '../../crypto/replay/time-window.js'
 import { receivedRequest } from '../../shared/message/request-facts.js'
-import { whenSettled } from '../../shared/when-settled.js'
+import { whenSettled } from '../../shared/outcome/when-settled.js'
 import type { Check, Mac } from './mac.js'
 import { completed, type Draft } from './payload.js'
 import {

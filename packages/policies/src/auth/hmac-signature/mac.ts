@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { POOL_BYTES } from '../../crypto/digest/body-digest.js'
 import { mac, macLater } from '../../crypto/keys/signature.js'
-import { whenSettled } from '../../shared/when-settled.js'
+import { whenSettled } from '../../shared/outcome/when-settled.js'
 
 /** Signed message in pieces. */
 export type Pieces = readonly (string | Uint8Array)[]

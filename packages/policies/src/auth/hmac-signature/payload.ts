@@ -1,7 +1,7 @@
 import { isToken } from '@sluice/core'
 import { bodyDigest, type DigestName } from '../../crypto/digest/body-digest.js'
 import type { RequestFacts } from '../../shared/message/request-facts.js'
-import { whenSettled } from '../../shared/when-settled.js'
+import { whenSettled } from '../../shared/outcome/when-settled.js'
 import type { Pieces } from './mac.js'
 
 /** Part of the payload that needs the body. */

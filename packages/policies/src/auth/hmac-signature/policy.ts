@@ -2,7 +2,7 @@ import { definePolicy, type Exchange, type Outcome, type Step, setHeader } from 
 import { secretBytes } from '../../crypto/keys/secret-key.js'
 import { wallClockNow } from '../../crypto/replay/time-window.js'
 import { sentRequest } from '../../shared/message/request-facts.js'
-import { whenSettled } from '../../shared/when-settled.js'
+import { whenSettled } from '../../shared/outcome/when-settled.js'
 import { Gate } from './gate.js'
 import { Mac } from './mac.js'
 import { completed } from './payload.js'

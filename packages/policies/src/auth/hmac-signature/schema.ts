@@ -12,7 +12,7 @@ import {
   optionalText,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 /** Default of `tolerance`. */
 export const DEFAULT_TOLERANCE = '5m'

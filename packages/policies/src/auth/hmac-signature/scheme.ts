@@ -1,5 +1,5 @@
 import { isFieldValue } from '@sluice/core'
-import { fieldName } from '../../shared/field-name.js'
+import { fieldName } from '../../shared/message/field-name.js'
 import { compilePayload, type Payload } from './payload.js'
 import type { HmacSignatureConfig } from './schema.js'
 import { plainField, type SignatureField, stripeField } from './signature-field.js'

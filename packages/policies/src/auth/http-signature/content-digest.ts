@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { bodyDigest, type DigestName } from '../../crypto/digest/body-digest.js'
+import { whenSettled } from '../../shared/outcome/when-settled.js'
 import { parseDictionary } from '../../shared/structured-field/parser.js'
 import { isInnerList } from '../../shared/structured-field/structured-field.js'
-import { whenSettled } from '../../shared/when-settled.js'
 
 /** Secure digest algorithms (RFC 9530 section 5) and their names in node:crypto. */
 const ALGORITHMS = { 'sha-256': 'sha256', 'sha-512': 'sha512' } as const satisfies Record<string, DigestName>

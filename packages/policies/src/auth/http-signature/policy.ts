@@ -2,7 +2,7 @@ import { definePolicy, type Eventual, type Exchange, type Step } from '@sluice/c
 import { wallClockNow } from '../../crypto/replay/time-window.js'
 import { linesOf, receivedRequest, sentRequest } from '../../shared/message/request-facts.js'
 import { isBodiless } from '../../shared/message/side.js'
-import { whenSettled } from '../../shared/when-settled.js'
+import { whenSettled } from '../../shared/outcome/when-settled.js'
 import { RequestGate } from './request-gate.js'
 import { ResponseGate } from './response-gate.js'
 import { httpSignatureSchema } from './schema.js'

@@ -2,7 +2,7 @@ import type { CompileEnv, Eventual, Exchange, Outcome, Reply, Slot } from '@slui
 import { wallClockNow } from '../../crypto/replay/time-window.js'
 import { linesOf, sentRequest } from '../../shared/message/request-facts.js'
 import { isBodiless } from '../../shared/message/side.js'
-import { whenSettled } from '../../shared/when-settled.js'
+import { whenSettled } from '../../shared/outcome/when-settled.js'
 import { matchesDigest } from './content-digest.js'
 import { compileRequirements, type Owner } from './requirements.js'
 import type { VerificationConfig } from './schema.js'

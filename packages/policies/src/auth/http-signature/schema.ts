@@ -14,7 +14,7 @@ import {
   optionalText,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 /** Default of `maxAge`. */
 export const DEFAULT_MAX_AGE = '5m'

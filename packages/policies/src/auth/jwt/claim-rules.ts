@@ -1,6 +1,6 @@
 import type { Reply } from '@sluice/core'
-import { isExact } from '../../engines/json/exact.js'
-import { hasControls } from '../../shared/consumers/controls.js'
+import { hasControls } from '../../identity/consumers/controls.js'
+import { isExact } from '../../shared/json/exact.js'
 import { claimAt, scopesOf } from './claim.js'
 import type { ClaimsSet } from './claims-set.js'
 import type { TokenRefusals } from './refusals.js'

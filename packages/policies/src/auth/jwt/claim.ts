@@ -1,5 +1,5 @@
-import { isExact } from '../../engines/json/exact.js'
-import { isJsonObject, type JsonObject, memberOf } from '../../engines/json/strict-json.js'
+import { isExact } from '../../shared/json/exact.js'
+import { isJsonObject, type JsonObject, memberOf } from '../../shared/json/strict-json.js'
 
 /** Maximum nesting depth of claims that conditions can read. */
 const MAX_DEPTH = 4

@@ -1,4 +1,4 @@
-import { type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
+import { type JsonObject, memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
 
 /** Claims of a token. The claims of RFC 7519 have been checked for their types. */
 export interface ClaimsSet {

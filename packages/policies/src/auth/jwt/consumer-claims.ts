@@ -1,5 +1,5 @@
 import { type Consumer, consumerOf } from '@sluice/core'
-import type { JsonObject } from '../../engines/json/strict-json.js'
+import type { JsonObject } from '../../shared/json/strict-json.js'
 import { claimAt, claimItems, claimLists, scopesOf } from './claim.js'
 import { idOf } from './claim-rules.js'
 import { DEFAULT_CONSUMER_CLAIM, type JwtConfig } from './schema.js'

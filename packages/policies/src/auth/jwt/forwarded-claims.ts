@@ -1,7 +1,7 @@
 import { type HeaderList, isFieldValue } from '@sluice/core'
-import type { JsonObject } from '../../engines/json/strict-json.js'
-import { fieldName } from '../../shared/field-name.js'
-import { SpoofedFields } from '../../shared/spoofed-fields.js'
+import type { JsonObject } from '../../shared/json/strict-json.js'
+import { fieldName } from '../../shared/message/field-name.js'
+import { SpoofedFields } from '../../shared/message/spoofed-fields.js'
 import { claimAt, claimText } from './claim.js'
 
 /** Claims to forward to the upstream, with their headers. */

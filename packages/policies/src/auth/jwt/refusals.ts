@@ -1,5 +1,5 @@
 import { type CompileEnv, isFieldValue, type Reply } from '@sluice/core'
-import { overloadRefusal } from '../../shared/overload.js'
+import { overloadRefusal } from '../../shared/outcome/overload.js'
 import type { JwtConfig } from './schema.js'
 
 /** Responses to requests without a valid token, with the challenges of RFC 6750 section 3. */

@@ -15,7 +15,7 @@ import {
   optionalString,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 /** Default of `algorithms`. It contains no algorithm with a shared secret. */
 export const DEFAULT_ALGORITHMS: readonly SignatureAlgorithm[] = ['ES256', 'RS256', 'PS256', 'EdDSA']

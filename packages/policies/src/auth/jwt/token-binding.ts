@@ -1,5 +1,5 @@
 import type { ClientCertificate } from '@sluice/core'
-import { isJsonObject, type JsonObject, memberOf } from '../../engines/json/strict-json.js'
+import { isJsonObject, type JsonObject, memberOf } from '../../shared/json/strict-json.js'
 
 const MEMBER = 'x5t#S256'
 

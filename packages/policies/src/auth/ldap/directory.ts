@@ -1,5 +1,5 @@
 import type { Entry } from 'ldapts'
-import { nameKey, parseDistinguishedName } from '../../shared/distinguished-name.js'
+import { nameKey, parseDistinguishedName } from '../../identity/consumers/distinguished-name.js'
 import { InvalidEntry, type LdapConnection, ResultCode, type Search, UnusableResponse } from './connection.js'
 import { type ConnectionPool, DirectoryDown } from './connection-pool.js'
 import type { Template } from './name-template.js'

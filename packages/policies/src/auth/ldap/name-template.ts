@@ -1,5 +1,5 @@
 import { FilterParser } from 'ldapts'
-import { escapeNameValue, parseDistinguishedName } from '../../shared/distinguished-name.js'
+import { escapeNameValue, parseDistinguishedName } from '../../identity/consumers/distinguished-name.js'
 
 /** Template variables: the user name as sent, and the DN of the user's entry. */
 type Values = Readonly<Partial<Record<'username' | 'dn', string>>>

@@ -15,10 +15,10 @@ import {
   parseDuration,
   removeHeader,
 } from '@sluice/core'
-import { CallCache, type Found } from '../../shared/call-cache.js'
-import { basicToken, type Credentials, parseBasicToken } from '../../shared/consumers/basic-credentials.js'
-import { FailureWindow, WINDOW_SECONDS } from '../../shared/consumers/failure-window.js'
-import { KeyedDigest } from '../../shared/consumers/keyed-digest.js'
+import { basicToken, type Credentials, parseBasicToken } from '../../identity/consumers/basic-credentials.js'
+import { FailureWindow, WINDOW_SECONDS } from '../../identity/consumers/failure-window.js'
+import { KeyedDigest } from '../../identity/consumers/keyed-digest.js'
+import { CallCache, type Found } from '../../shared/call/call-cache.js'
 import { InvalidEntry } from './connection.js'
 import { ConnectionPool, DirectoryBusy } from './connection-pool.js'
 import { Directory, type DirectoryUser } from './directory.js'

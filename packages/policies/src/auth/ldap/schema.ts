@@ -11,7 +11,7 @@ import {
   optionalString,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 const text = { minLength: 1, maxLength: 4096 }
 const attribute = { minLength: 1, maxLength: 256, pattern: '^[A-Za-z][A-Za-z0-9;.-]*$' }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { parseDistinguishedName } from '../../shared/distinguished-name.js'
+import { parseDistinguishedName } from '../../identity/consumers/distinguished-name.js'
 import type { DirectoryOptions } from './directory.js'
 import { filterTemplate, nameTemplate } from './name-template.js'
 import type { LdapConfig } from './schema.js'

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { type CompileEnv, type HttpAnswer, parseDuration } from '@sluice/core'
-import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
-import type { Found } from '../../shared/call-cache.js'
-import { SharedAnswerCache, type SharedCall } from '../../shared/shared-answer-cache.js'
+import type { Found } from '../../shared/call/call-cache.js'
+import { SharedAnswerCache, type SharedCall } from '../../shared/call/shared-answer-cache.js'
+import { memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
 import type { DirectoryUser } from './directory.js'
 import type { LdapConfig } from './schema.js'
 

@@ -9,10 +9,10 @@ import {
   type Outcome,
 } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
-import { CertificateOwners, nameOf } from '../../shared/consumers/certificate-owners.js'
-import { hasControls } from '../../shared/consumers/controls.js'
-import { nameKey, parseDistinguishedName } from '../../shared/distinguished-name.js'
-import { withContext } from '../../shared/with-context.js'
+import { CertificateOwners, nameOf } from '../../identity/consumers/certificate-owners.js'
+import { hasControls } from '../../identity/consumers/controls.js'
+import { nameKey, parseDistinguishedName } from '../../identity/consumers/distinguished-name.js'
+import { withContext } from '../../shared/outcome/with-context.js'
 import { forwardedCertificate } from './forwarded-certificate.js'
 import { type MtlsConfig, mtlsSchema } from './schema.js'
 

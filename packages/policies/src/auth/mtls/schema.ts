@@ -7,7 +7,7 @@ import {
   optionalText,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 const text = { minLength: 1, maxLength: 256 }
 const NAME = { minLength: 1, maxLength: 4096 }

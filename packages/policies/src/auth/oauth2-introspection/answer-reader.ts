@@ -1,6 +1,6 @@
 import type { HttpAnswer, Reply } from '@sluice/core'
-import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
-import type { Found } from '../../shared/call-cache.js'
+import type { Found } from '../../shared/call/call-cache.js'
+import { memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
 import { claimTexts } from '../jwt/claim.js'
 import { type ClaimRule, compileRules } from '../jwt/claim-rules.js'
 import { type ClaimsSet, parseClaims } from '../jwt/claims-set.js'

@@ -6,8 +6,8 @@ import {
   type Outcome,
   parseSize,
 } from '@sluice/core'
-import { CALL_LOOP, hopField } from '../../shared/call-hops.js'
-import { parseEndpoint } from '../../shared/endpoint.js'
+import { CALL_LOOP, hopField } from '../../shared/call/call-hops.js'
+import { parseEndpoint } from '../../shared/call/endpoint.js'
 import type { CredentialLocation } from '../../shared/field-location/credential.js'
 import { ForwardedClaims } from '../jwt/forwarded-claims.js'
 import { DEFAULT_TOKEN_BYTES } from '../jwt/schema.js'

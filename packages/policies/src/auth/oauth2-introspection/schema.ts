@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
-import { callTls } from '../../shared/call-tls.js'
-import { clientAuthKeys } from '../../shared/client-auth.js'
+import { clientAuthKeys } from '../../identity/client-auth/client-auth.js'
+import { callTls } from '../../shared/call/call-tls.js'
 import {
   optionalClosed,
   optionalDuration,
@@ -9,7 +9,7 @@ import {
   optionalString,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 import { jwtSchema } from '../jwt/schema.js'
 
 /** Default of `timeout`. */

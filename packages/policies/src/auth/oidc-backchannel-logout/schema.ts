@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { optionalDuration, policyOptions, string } from '../../shared/options.js'
+import { optionalDuration, policyOptions, string } from '../../shared/options/options.js'
 import { providerKeys } from '../oidc/schema.js'
 
 /** Default of `rememberFor`. */

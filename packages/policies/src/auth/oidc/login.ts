@@ -1,8 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { CompileEnv, Exchange, Reply } from '@sluice/core'
-import { isJsonObject, type JsonObject, memberOf } from '../../engines/json/strict-json.js'
-import type { Cookies } from '../../shared/field-location/cookie.js'
-import type { CookieSeal } from '../../shared/session/cookie-seal.js'
+import type { CookieSeal } from '../../identity/session/cookie-seal.js'
 import {
   type LoginStart,
   mayRestart,
@@ -10,11 +8,13 @@ import {
   PendingLogins,
   pageOf,
   UnknownLogin,
-} from '../../shared/session/pending-logins.js'
-import { loginUnavailable, reasonOf, redirect } from '../../shared/session/redirect.js'
-import type { Session } from '../../shared/session/session.js'
-import { cookieOf } from '../../shared/session/session-gate.js'
-import { isNavigation, type Site } from '../../shared/session/site.js'
+} from '../../identity/session/pending-logins.js'
+import { loginUnavailable, reasonOf, redirect } from '../../identity/session/redirect.js'
+import type { Session } from '../../identity/session/session.js'
+import { cookieOf } from '../../identity/session/session-gate.js'
+import { isNavigation, type Site } from '../../identity/session/site.js'
+import type { Cookies } from '../../shared/field-location/cookie.js'
+import { isJsonObject, type JsonObject, memberOf } from '../../shared/json/strict-json.js'
 import { claimAt } from '../jwt/claim.js'
 import { idOf } from '../jwt/claim-rules.js'
 import { DEFAULT_CONSUMER_CLAIM } from '../jwt/schema.js'

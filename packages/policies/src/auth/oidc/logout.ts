@@ -1,7 +1,7 @@
 import { isPlainPath, type Reply } from '@sluice/core'
-import { redirect } from '../../shared/session/redirect.js'
-import type { OpenSession } from '../../shared/session/session.js'
-import type { Site } from '../../shared/session/site.js'
+import { redirect } from '../../identity/session/redirect.js'
+import type { OpenSession } from '../../identity/session/session.js'
+import type { Site } from '../../identity/session/site.js'
 import type { Provider } from './provider.js'
 import { DEFAULT_RETURN, type OidcConfig } from './schema.js'
 

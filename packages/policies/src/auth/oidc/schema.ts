@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { tenantsSchema } from '../../crypto/jose/tenants.js'
-import { callTls } from '../../shared/call-tls.js'
-import { clientAuthKeys } from '../../shared/client-auth.js'
+import { clientAuthKeys } from '../../identity/client-auth/client-auth.js'
+import { sessionOptions } from '../../identity/session/session-options.js'
+import { callTls } from '../../shared/call/call-tls.js'
 import {
   oneOf,
   optionalClosed,
@@ -12,8 +13,7 @@ import {
   optionalString,
   policyOptions,
   string,
-} from '../../shared/options.js'
-import { sessionOptions } from '../../shared/session/session-options.js'
+} from '../../shared/options/options.js'
 import { DEFAULT_ALGORITHMS, DEFAULT_SKEW } from '../jwt/schema.js'
 
 /** Default of `scopes`. */

@@ -1,5 +1,5 @@
 import type { StateStore } from '@sluice/core'
-import { singleFlight } from '../../shared/single-flight.js'
+import { singleFlight } from '../../shared/call/single-flight.js'
 import type { ProviderMetadata } from './provider.js'
 
 /** Options for `fetchMetadataOnce`. */

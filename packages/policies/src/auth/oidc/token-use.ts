@@ -1,4 +1,4 @@
-import type { Session } from '../../shared/session/session.js'
+import type { Session } from '../../identity/session/session.js'
 import type { IssuedTokens } from './provider.js'
 
 /** Tokens that a session has to keep. */

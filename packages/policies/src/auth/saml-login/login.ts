@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { type CompileEnv, type Exchange, Overload, type Reply, UnreadableBody } from '@sluice/core'
-import type { JsonObject } from '../../engines/json/strict-json.js'
-import { type Cookies, readCookies } from '../../shared/field-location/cookie.js'
-import { formText, isForm } from '../../shared/message/form.js'
-import { overloadRefusal } from '../../shared/overload.js'
-import type { CookieSeal } from '../../shared/session/cookie-seal.js'
+import type { CookieSeal } from '../../identity/session/cookie-seal.js'
 import {
   type LoginStart,
   mayRestart,
   PendingLogins,
   pageOf,
   UnknownLogin,
-} from '../../shared/session/pending-logins.js'
-import { loginUnavailable, redirect } from '../../shared/session/redirect.js'
-import type { Session } from '../../shared/session/session.js'
-import { isNavigation, type Site } from '../../shared/session/site.js'
+} from '../../identity/session/pending-logins.js'
+import { loginUnavailable, redirect } from '../../identity/session/redirect.js'
+import type { Session } from '../../identity/session/session.js'
+import { isNavigation, type Site } from '../../identity/session/site.js'
+import { type Cookies, readCookies } from '../../shared/field-location/cookie.js'
+import type { JsonObject } from '../../shared/json/strict-json.js'
+import { formText, isForm } from '../../shared/message/form.js'
+import { overloadRefusal } from '../../shared/outcome/overload.js'
 import { claimAt } from '../jwt/claim.js'
 import { idOf } from '../jwt/claim-rules.js'
 import type { Assertion } from '../saml/assertion.js'

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { sharingOptions } from '../../crypto/replay/sharing-options.js'
+import { sessionOptions } from '../../identity/session/session-options.js'
 import {
   closed,
   optionalClosed,
@@ -9,8 +10,7 @@ import {
   optionalString,
   policyOptions,
   string,
-} from '../../shared/options.js'
-import { sessionOptions } from '../../shared/session/session-options.js'
+} from '../../shared/options/options.js'
 import { attributeKeys, DEFAULT_SKEW, idpSchema } from '../saml/schema.js'
 
 /** Default of `logout.returnTo`. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../engines/json/strict-json.js'
+import type { JsonObject } from '../../shared/json/strict-json.js'
 import type { Assertion } from './assertion.js'
 import { NAME_ID, type SamlConfig } from './schema.js'
 

@@ -10,7 +10,7 @@ import {
 import { SecurityFault } from '../../content/ws-security/fault.js'
 import { parseXml } from '../../engines/xml/gate.js'
 import { XML_LIMITS } from '../../engines/xml/limits.js'
-import { parseTime } from '../../shared/utc-time.js'
+import { parseTime } from '../../shared/time/utc-time.js'
 import type { IssuerKey } from './idp.js'
 import { SAML } from './names.js'
 import { RefusedAssertion } from './refused-assertion.js'

@@ -8,7 +8,7 @@ import { certificateFrom } from '../../content/ws-security/pem.js'
 import { rsaWeaknessOf } from '../../crypto/keys/key-strength.js'
 import { parseXml } from '../../engines/xml/gate.js'
 import { XML_LIMITS } from '../../engines/xml/limits.js'
-import { parseTime } from '../../shared/utc-time.js'
+import { parseTime } from '../../shared/time/utc-time.js'
 import { SAML } from './names.js'
 import type { SamlConfig } from './schema.js'
 

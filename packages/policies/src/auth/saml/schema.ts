@@ -11,7 +11,7 @@ import {
   optionalString,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 /** Default of `clockSkew`. */
 export const DEFAULT_SKEW = '60s'

@@ -1,6 +1,6 @@
 import type { CompileEnv, Exchange, Outcome, Reply } from '@sluice/core'
 import { replaceBody, type Side } from '../../shared/message/side.js'
-import { overloadRefusal } from '../../shared/overload.js'
+import { overloadRefusal } from '../../shared/outcome/overload.js'
 import { type ReadingHooks, readingHooks } from '../../shared/text/body-reading.js'
 import type { BodyFindings, BodyScan } from './body.js'
 import type { BodyWorkConfig } from './body-work.js'

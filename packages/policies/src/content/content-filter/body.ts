@@ -8,10 +8,10 @@ import {
   setAt,
   valueAt,
 } from '../../engines/json/locations.js'
-import type { JsonView } from '../../engines/json/view.js'
+import type { JsonView } from '../../shared/json/view.js'
+import { withContext } from '../../shared/outcome/with-context.js'
 import type { BodyInput } from '../../shared/text/body-reading.js'
 import { textsOfBody } from '../../shared/text/body-text.js'
-import { withContext } from '../../shared/with-context.js'
 import { changed, changedText, changes, type Finder, type Finders } from './finder.js'
 import type { Rule } from './rules.js'
 

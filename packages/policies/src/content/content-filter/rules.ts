@@ -1,7 +1,7 @@
 import type { Side } from '../../shared/message/side.js'
+import { withContext } from '../../shared/outcome/with-context.js'
 import type { DecodePass } from '../../shared/text/decode.js'
 import { compilePattern, type Pattern } from '../../shared/text/pattern.js'
-import { withContext } from '../../shared/with-context.js'
 import { PACKS } from './packs/packs.js'
 import type { ContentFilterConfig, RuleConfig } from './schema.js'
 

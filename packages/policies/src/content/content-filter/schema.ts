@@ -9,7 +9,7 @@ import {
   optionalSize,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 const TARGET_PATTERN = "^(path|query|cookie|body|body:\\$.+|header:(\\*|[!#$%&'*+.^_`|~0-9A-Za-z-]+))$"
 

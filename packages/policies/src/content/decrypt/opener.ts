@@ -1,6 +1,7 @@
 import type { Exchange } from '@sluice/core'
-import { type CipherName, cipherOf, type Decrypted, type Decryptor } from '../../crypto/cipher/cipher.js'
+import { type CipherName, cipherOf } from '../../crypto/cipher/cipher.js'
 import { compileContext } from '../../crypto/cipher/context.js'
+import type { Decrypted, Decryptor } from '../../crypto/cipher/encryptor.js'
 import { readSealed, type SealedEncoding } from '../../crypto/cipher/sealed-text.js'
 import type { KeyRing } from '../../crypto/keys/key-ring.js'
 

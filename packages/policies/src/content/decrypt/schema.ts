@@ -19,7 +19,7 @@ import {
   optionalText,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 const field = closed('A value to decrypt.', {
   from: locationOption('Location of the encrypted value.'),

@@ -18,7 +18,7 @@ import {
   optionalText,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 const field = closed('A value to encrypt.', {
   from: locationOption('Location of the value.'),

@@ -1,16 +1,16 @@
 import { Slices } from '@sluice/core'
 import type { AnySchemaObject, ValidateFunction } from 'ajv'
 import { compileJsonPath, type JsonPath } from '../../engines/json/path.js'
-import { type JsonView, jsonOfBytes } from '../../engines/json/view.js'
 import {
   checkAgainstDraft,
   type DialectOptions,
-  type Draft,
   draftOf,
   prepareDialect,
 } from '../../engines/json-schema/dialect.js'
+import type { Draft } from '../../engines/json-schema/draft.js'
 import type { JsonLimits } from '../../engines/json-schema/json-bounds.js'
 import { findViolations, type Violation } from '../../engines/json-schema/violations.js'
+import { type JsonView, jsonOfBytes } from '../../shared/json/view.js'
 
 /** Settings of a check. They can be cloned for a worker thread. */
 export interface CheckSettings extends JsonLimits {

@@ -6,8 +6,8 @@ import {
   optionalOneOf,
   optionalString,
   policyOptions,
-} from '../../shared/options.js'
-import { valueSource } from '../../shared/text-source.js'
+} from '../../shared/options/options.js'
+import { valueSource } from '../../shared/options/text-source.js'
 
 const source = valueSource('a JSON schema')
 

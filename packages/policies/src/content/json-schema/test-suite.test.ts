@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { AnySchema } from 'ajv'
-import { DRAFTS, type Draft, prepareDialect } from '../../engines/json-schema/dialect.js'
+import { prepareDialect } from '../../engines/json-schema/dialect.js'
+import { DRAFTS, type Draft } from '../../engines/json-schema/draft.js'
 import { findViolations } from '../../engines/json-schema/violations.js'
 
 /** The official JSON-Schema-Test-Suite, with the optional parts and the formats. */

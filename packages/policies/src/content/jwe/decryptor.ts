@@ -3,9 +3,9 @@ import { compactDecrypt } from 'jose'
 import { type JoseHeader, parseJoseHeader } from '../../crypto/jose/jws-header.js'
 import { KeyTable } from '../../crypto/jose/key-table.js'
 import { importJwk } from '../../crypto/keys/key-material.js'
-import { memberOf } from '../../engines/json/strict-json.js'
 import { decode } from '../../shared/encoding/byte-text.js'
-import { withContext } from '../../shared/with-context.js'
+import { memberOf } from '../../shared/json/strict-json.js'
+import { withContext } from '../../shared/outcome/with-context.js'
 import type { DecryptionPlan } from './plain-key.js'
 
 /** Maximum length of the protected header, in characters. */

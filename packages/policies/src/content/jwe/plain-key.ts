@@ -3,7 +3,7 @@ import { type KeyConfig, keyName } from '../../crypto/jose/key-schema.js'
 import { loadKey, loadKeySet } from '../../crypto/jose/load-key.js'
 import type { KeyMaterial } from '../../crypto/keys/key-material.js'
 import { rsaWeaknessOf } from '../../crypto/keys/key-strength.js'
-import { withContext } from '../../shared/with-context.js'
+import { withContext } from '../../shared/outcome/with-context.js'
 import { type Encryption, isAllowedBy, isKeyFor, type KeyAlgorithm } from './key-algorithm.js'
 import { DEFAULT_ENCRYPTION, type JweConfig } from './schema.js'
 

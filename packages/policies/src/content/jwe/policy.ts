@@ -1,7 +1,7 @@
 import { type CompileEnv, definePolicy, type Outcome, parseSize } from '@sluice/core'
 import { type BodyWork, bodyStep, messageRefusal } from '../../crypto/jose/body-step.js'
 import { replaceBody, type Side } from '../../shared/message/side.js'
-import { onOverload, overloadRefusal } from '../../shared/overload.js'
+import { onOverload, overloadRefusal } from '../../shared/outcome/overload.js'
 import { decryptionPlan, encryptionPlan } from './plain-key.js'
 import { DEFAULT_CONTENT_TYPE, type JweConfig, jweSchema } from './schema.js'
 import { Transcoder } from './transcoder.js'

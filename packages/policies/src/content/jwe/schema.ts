@@ -10,7 +10,7 @@ import {
   optionalString,
   optionalText,
   policyOptions,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 import { ENCRYPTIONS, type Encryption, KEY_ALGORITHMS } from './key-algorithm.js'
 
 /** Default of `encryptions` and `encryption`. */

@@ -20,7 +20,7 @@ import {
   optionalText,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 /** Default of `header`. */
 export const DEFAULT_HEADER = 'x-jws-signature'

@@ -1,6 +1,6 @@
 import { type JoseHeader, parseJoseHeader } from '../../crypto/jose/jws-header.js'
-import { isJsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
 import { decode } from '../../shared/encoding/byte-text.js'
+import { isJsonObject, memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
 
 /** A signature and the data it covers. */
 export interface SignedMessage {

@@ -1,5 +1,5 @@
 import { type CompileEnv, Slices } from '@sluice/core'
-import type { ReadSource } from '../../shared/text-source.js'
+import type { ReadSource } from '../../shared/options/text-source.js'
 import { compilePathItem, type PathItem, pathsOf } from './operation.js'
 import { PathTable } from './path-table.js'
 import { type SchemaSettings, Schemas } from './schemas.js'

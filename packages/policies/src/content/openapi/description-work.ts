@@ -1,5 +1,5 @@
 import type { OffloadedWork } from '@sluice/core'
-import { parseValue, type ReadSource } from '../../shared/text-source.js'
+import { parseValue, type ReadSource } from '../../shared/options/text-source.js'
 import { checkedDescription } from './description.js'
 
 /**

@@ -1,4 +1,4 @@
-import { valueOfSource } from '../../shared/text-source.js'
+import { valueOfSource } from '../../shared/options/text-source.js'
 import { checkedDescription, METHODS } from './description.js'
 import { asNode, type Node } from './node.js'
 import { pathsOf } from './operation.js'

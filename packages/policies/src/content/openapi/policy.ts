@@ -10,7 +10,7 @@ import {
 import { jsonLimitsFrom } from '../../engines/json-schema/json-bounds.js'
 import { failClosed, hooksOn, type MessageHooks } from '../../shared/message/hooks.js'
 import type { Side } from '../../shared/message/side.js'
-import { readSource } from '../../shared/text-source.js'
+import { readSource } from '../../shared/options/text-source.js'
 import { BodyCheck } from './body-check.js'
 import { type CompiledDescription, compileDescription } from './compiled-description.js'
 import { Gate, type Mode } from './gate.js'

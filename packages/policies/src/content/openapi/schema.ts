@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { jsonLimitOptions } from '../../engines/json-schema/json-bounds.js'
-import { optionalFlag, optionalOneOf, optionalString, policyOptions } from '../../shared/options.js'
-import { valueSource } from '../../shared/text-source.js'
+import { optionalFlag, optionalOneOf, optionalString, policyOptions } from '../../shared/options/options.js'
+import { valueSource } from '../../shared/options/text-source.js'
 
 const description = valueSource('an OpenAPI description')
 

@@ -1,8 +1,8 @@
-import { type JsonReading, type JsonView, jsonOfBytes } from '../../engines/json/view.js'
 import type { JsonLimits } from '../../engines/json-schema/json-bounds.js'
 import { LinkedSchemas } from '../../engines/json-schema/linked-schemas.js'
 import type { SchemaLink } from '../../engines/json-schema/schema-links.js'
 import { findViolations, type Violation } from '../../engines/json-schema/violations.js'
+import { type JsonReading, type JsonView, jsonOfBytes } from '../../shared/json/view.js'
 import { asNode, type Node } from './node.js'
 import { type Direction, SchemaRewriter, type SchemaUse } from './rewrite.js'
 

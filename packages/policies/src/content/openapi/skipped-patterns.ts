@@ -1,4 +1,4 @@
-import { type ValueSource, valueOfSource } from '../../shared/text-source.js'
+import { type ValueSource, valueOfSource } from '../../shared/options/text-source.js'
 import { asNode } from './node.js'
 import { compilePathItem, pathsOf } from './operation.js'
 import { SchemaRewriter, type SchemaUse } from './rewrite.js'

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { FORM_TYPE, isJsonType } from '@sluice/core'
-import type { JsonView } from '../../engines/json/view.js'
+import type { JsonView } from '../../shared/json/view.js'
 import type { BodyInput } from '../../shared/text/body-reading.js'
 import { isWide, textsOfBody } from '../../shared/text/body-text.js'
 import { redactedForm } from './form.js'

@@ -6,7 +6,7 @@ import {
   setAt,
   valueAt,
 } from '../../engines/json/locations.js'
-import type { JsonView } from '../../engines/json/view.js'
+import type { JsonView } from '../../shared/json/view.js'
 import type { Redaction } from './redaction.js'
 import type { Rule } from './rule.js'
 import { redactedText } from './text.js'

@@ -1,8 +1,8 @@
 import { type FindValues, VALUE_TYPES } from '@sluice/core'
 import { compileJsonLocations, type JsonLocations } from '../../engines/json/locations.js'
 import type { Side } from '../../shared/message/side.js'
+import { withContext } from '../../shared/outcome/with-context.js'
 import { compilePattern, type Pattern } from '../../shared/text/pattern.js'
-import { withContext } from '../../shared/with-context.js'
 import { type Redaction, redactionOf } from './redaction.js'
 import type { RedactConfig, RedactRule } from './schema.js'
 

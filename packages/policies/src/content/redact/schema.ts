@@ -10,7 +10,7 @@ import {
   optionalString,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 function names(description: string) {
   return optionalList(string('Name, case-insensitive.', { minLength: 1, maxLength: 256 }), description, {

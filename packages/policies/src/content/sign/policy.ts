@@ -8,7 +8,7 @@ import type { Draft } from '../../shared/field-location/draft.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
 import { compileLocation } from '../../shared/field-location/location.js'
 import type { Side } from '../../shared/message/side.js'
-import { whenSettled } from '../../shared/when-settled.js'
+import { whenSettled } from '../../shared/outcome/when-settled.js'
 import { type SignConfig, signSchema } from './schema.js'
 
 type SignatureConfig = SignConfig['signatures'][number]

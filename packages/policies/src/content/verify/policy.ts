@@ -8,8 +8,8 @@ import { decode } from '../../shared/encoding/byte-text.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
 import { compileLocation } from '../../shared/field-location/location.js'
 import type { Side } from '../../shared/message/side.js'
-import { overloadRefusal } from '../../shared/overload.js'
-import { whenSettled } from '../../shared/when-settled.js'
+import { overloadRefusal } from '../../shared/outcome/overload.js'
+import { whenSettled } from '../../shared/outcome/when-settled.js'
 import { type VerifyConfig, verifySchema } from './schema.js'
 
 type SignatureConfig = VerifyConfig['signatures'][number]

@@ -7,7 +7,7 @@ import {
 } from '../../crypto/cipher/field-options.js'
 import { keyRingSchema } from '../../crypto/keys/key-ring.js'
 import { algorithmOption, ecdsaOption, encodingOption } from '../../crypto/keys/signature-options.js'
-import { closed, list, optionalFlag, policyOptions, string } from '../../shared/options.js'
+import { closed, list, optionalFlag, policyOptions, string } from '../../shared/options/options.js'
 
 const signature = closed('Signature to verify.', {
   from: locationOption('Signed location.'),

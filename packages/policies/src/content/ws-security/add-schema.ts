@@ -7,7 +7,7 @@ import {
   optionalList,
   optionalOneOf,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 import { SIGNATURE_METHODS } from './algorithms.js'
 import { actor, DEFAULT_TTL, PARTS, PASSWORD_TYPES, pem, STRICT } from './check-schema.js'
 

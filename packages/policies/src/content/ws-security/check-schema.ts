@@ -11,7 +11,7 @@ import {
   optionalList,
   optionalString,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 import { SIGNATURE_METHODS } from './algorithms.js'
 
 /** Default of every `ttl`. */

@@ -8,7 +8,7 @@ import {
 } from '@sluice/core'
 import { type SignatureChecks, signatureChecks } from '../../crypto/keys/signature-checks.js'
 import { xmlOf } from '../../engines/xml/xml-of.js'
-import { onOverload, overloadRefusal } from '../../shared/overload.js'
+import { onOverload, overloadRefusal } from '../../shared/outcome/overload.js'
 import { type DirectionConfig, type Secured, Securing } from './securing.js'
 import type { SecuringInput } from './securing-work.js'
 

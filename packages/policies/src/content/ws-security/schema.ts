@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { optionalClosed } from '../../shared/options.js'
+import { optionalClosed } from '../../shared/options/options.js'
 import { add } from './add-schema.js'
 import { requestCheck, responseCheck, STRICT } from './check-schema.js'
 

@@ -1,5 +1,5 @@
 import type { XmlElement } from 'libxml2-wasm'
-import { parseTime } from '../../shared/utc-time.js'
+import { parseTime } from '../../shared/time/utc-time.js'
 import { childElements, isElement, optionalChild, plainText } from './elements.js'
 import { SecurityFault } from './fault.js'
 import { NS } from './names.js'

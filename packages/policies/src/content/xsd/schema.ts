@@ -11,7 +11,7 @@ import {
   optionalText,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 /** Default of `contentTypes`. */
 export const DEFAULT_CONTENT_TYPES = ['application/xml', 'text/xml', 'application/soap+xml', '*+xml']

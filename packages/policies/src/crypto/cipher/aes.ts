@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, rand
 import type { KeyUse } from '../keys/key-purpose.js'
 import type { KeyConfig } from '../keys/key-ring.js'
 import { secretBytes } from '../keys/secret-key.js'
-import type { Decryptor, Encryptor } from './cipher.js'
+import type { Decryptor, Encryptor } from './encryptor.js'
 
 const KEY_BYTES = 32
 /**

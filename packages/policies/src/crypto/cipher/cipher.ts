@@ -1,5 +1,6 @@
 import type { KeyConfig } from '../keys/key-ring.js'
 import { cbcDecryptor, cbcEncryptor, gcmDecryptor, gcmEncryptor } from './aes.js'
+import type { Decryptor, Encryptor } from './encryptor.js'
 import {
   hybridDecryptor,
   hybridEncryptor,
@@ -8,13 +9,6 @@ import {
   rsa15Decryptor,
   rsa15Encryptor,
 } from './rsa.js'
-
-/** Encrypts with one key. Returns null if the plaintext is too long for the algorithm. */
-export type Encryptor = (plain: Uint8Array, context: Uint8Array) => Buffer | null
-/** Decrypts with one key. Returns null if that fails for any reason. */
-export type Decryptor = (sealed: Uint8Array, context: Uint8Array) => Decrypted | Promise<Decrypted>
-/** Decrypted bytes, or null if the decryption failed. */
-export type Decrypted = Uint8Array | null
 
 interface CipherKind {
   /** True if the algorithm requires `allowWeak`. */

@@ -1,5 +1,5 @@
 import type { Exchange } from '@sluice/core'
-import { compileTemplate } from '../../shared/template.js'
+import { compileTemplate } from '../../shared/options/template.js'
 
 /** Compiles the context that binds an encrypted value to its place. @throws Error for an unknown variable. */
 export function compileContext(text = ''): (x: Exchange) => Uint8Array {

@@ -1,5 +1,5 @@
 import { LOCATION_FORMS } from '../../shared/field-location/location.js'
-import { optionalFlag, optionalOneOf, optionalSize, string } from '../../shared/options.js'
+import { optionalFlag, optionalOneOf, optionalSize, string } from '../../shared/options/options.js'
 
 /** Default of `maxBodyBytes`. */
 export const DEFAULT_MAX_BODY = '1mb'

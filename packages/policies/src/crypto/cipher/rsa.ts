@@ -10,7 +10,7 @@ import {
 import { asymmetricKey } from '../keys/asymmetric-key.js'
 import type { KeyConfig } from '../keys/key-ring.js'
 import { openGcm, sealGcm } from './aes.js'
-import type { Decryptor, Encryptor } from './cipher.js'
+import type { Decryptor, Encryptor } from './encryptor.js'
 
 /** Bytes of a block that OAEP with SHA-256 uses for itself. */
 const OAEP_OVERHEAD = 66

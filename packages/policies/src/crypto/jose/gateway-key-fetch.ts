@@ -1,5 +1,5 @@
 import type { StateStore } from '@sluice/core'
-import { singleFlight } from '../../shared/single-flight.js'
+import { singleFlight } from '../../shared/call/single-flight.js'
 import type { KeyEndpoint } from './key-endpoint.js'
 import type { FetchedKeys, FetchKeys } from './remote-key-set.js'
 

@@ -1,7 +1,7 @@
 import type { CompileEnv, HttpAnswer, HttpCall, HttpClient, HttpClientTls } from '@sluice/core'
-import { type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
-import { callOptions } from '../../shared/call-options.js'
-import { type Endpoint, parseEndpoint } from '../../shared/endpoint.js'
+import { callOptions } from '../../shared/call/call-options.js'
+import { type Endpoint, parseEndpoint } from '../../shared/call/endpoint.js'
+import { type JsonObject, memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
 import { isTemplate, TENANT_PLACEHOLDER } from './tenants.js'
 
 const DISCOVERY_PATH = '/.well-known/openid-configuration'

@@ -1,5 +1,5 @@
-import { type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
 import { decode } from '../../shared/encoding/byte-text.js'
+import { type JsonObject, memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
 
 /** Maximum length of a key id. */
 const MAX_KID_LENGTH = 256

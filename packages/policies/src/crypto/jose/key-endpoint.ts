@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { CompileEnv } from '@sluice/core'
-import { parseEndpoint } from '../../shared/endpoint.js'
+import { parseEndpoint } from '../../shared/call/endpoint.js'
 import type { KeyMaterial } from '../keys/key-material.js'
 import type { SignatureAlgorithm } from '../keys/signature-algorithm.js'
 import { addressIn, compileIssuerCalls, fetchDocument, metadataAddress, metadataIn } from './issuer-calls.js'

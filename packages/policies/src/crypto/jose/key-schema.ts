@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
-import { callTls } from '../../shared/call-tls.js'
+import { callTls } from '../../shared/call/call-tls.js'
 import {
   closed,
   oneOf,
@@ -10,7 +10,7 @@ import {
   optionalOneOf,
   optionalString,
   optionalText,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 import { tenantsSchema } from './tenants.js'
 
 /** Maximum number of keys of a policy. */

@@ -1,4 +1,4 @@
-import { withContext } from '../../shared/with-context.js'
+import { withContext } from '../../shared/outcome/with-context.js'
 import type { KeyMaterial } from '../keys/key-material.js'
 import { hasInsecureExponent, weaknessOf } from '../keys/key-strength.js'
 import { signatureCheck } from '../keys/signature.js'

@@ -1,4 +1,4 @@
-import { SharedFetch } from '../../shared/shared-fetch.js'
+import { SharedFetch } from '../../shared/call/shared-fetch.js'
 import { UNKNOWN_EVERY_MS } from './gateway-key-fetch.js'
 import type { KeySet, SignatureKey } from './key-set.js'
 

@@ -1,6 +1,6 @@
 import { type CompileEnv, parseDuration } from '@sluice/core'
-import { digestOf } from '../../shared/call-sharing.js'
-import { MARGIN_MS } from '../../shared/single-flight.js'
+import { digestOf } from '../../shared/call/call-sharing.js'
+import { MARGIN_MS } from '../../shared/call/single-flight.js'
 import { fetchForGateway } from './gateway-key-fetch.js'
 import { compileKeyEndpoint, type KeyAcceptance } from './key-endpoint.js'
 import {

@@ -1,5 +1,5 @@
 import type { PolicyWarning } from '@sluice/core'
-import { optionalList, string } from '../../shared/options.js'
+import { optionalList, string } from '../../shared/options/options.js'
 
 /** Placeholder for the tenant id in multi-tenant metadata, as used by Microsoft Entra ID. */
 export const TENANT_PLACEHOLDER = '{tenantid}'

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import { type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
+import { type JsonObject, memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
 import { importJwk, importPem } from './key-material.js'
 import { type KeyUse, useIssue } from './key-purpose.js'
 import { MIN_RSA_BITS, MIN_RSA_EXPONENT } from './key-strength.js'

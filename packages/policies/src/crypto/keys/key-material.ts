@@ -5,8 +5,8 @@ import {
   type JsonWebKey,
   type KeyObject,
 } from 'node:crypto'
-import { type JsonObject, memberOf } from '../../engines/json/strict-json.js'
 import { decode } from '../../shared/encoding/byte-text.js'
+import { type JsonObject, memberOf } from '../../shared/json/strict-json.js'
 import { isPrivateJwk, isPrivatePem, type KeyPurpose, keyHalfIssue, purposeIssue } from './key-purpose.js'
 
 /** A key with the metadata of its JWK. */

@@ -1,4 +1,4 @@
-import { type JsonObject, memberOf } from '../../engines/json/strict-json.js'
+import { type JsonObject, memberOf } from '../../shared/json/strict-json.js'
 
 /** Purpose of a key. */
 export type KeyPurpose = 'verify' | 'sign' | 'encrypt' | 'decrypt'

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { closed, list, optionalOneOf, string } from '../../shared/options.js'
+import { closed, list, optionalOneOf, string } from '../../shared/options/options.js'
 
 /** Schema of `keys` for policies whose definitions refer to keys by id. */
 export const keyRingSchema = list(

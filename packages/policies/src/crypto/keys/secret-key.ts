@@ -1,5 +1,5 @@
-import { memberOf } from '../../engines/json/strict-json.js'
 import { type ByteEncoding, decode } from '../../shared/encoding/byte-text.js'
+import { memberOf } from '../../shared/json/strict-json.js'
 import { jwkOf, withKeyName } from './asymmetric-key.js'
 import type { KeyUse } from './key-purpose.js'
 

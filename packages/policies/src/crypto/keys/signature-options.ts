@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { oneOf, optionalOneOf } from '../../shared/options.js'
+import { oneOf, optionalOneOf } from '../../shared/options/options.js'
 import { algorithmNamed, type EcdsaForm } from './signature-algorithm.js'
 
 /** Schema of the algorithm of a detached signature. None of them uses SHA-1 or MD5. */

@@ -1,5 +1,5 @@
 import { type CompileEnv, type Reply, type StateStore, USED_PREFIX } from '@sluice/core'
-import { StorePause } from '../../shared/store-pause.js'
+import { StorePause } from '../../shared/call/store-pause.js'
 import type { ReplayCache, ReplayVerdict } from './replay-cache.js'
 import { DEFAULT_ON_STORE_DOWN, DEFAULT_SCOPE, type SharingConfig } from './sharing-options.js'
 

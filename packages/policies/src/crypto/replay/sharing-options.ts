@@ -1,4 +1,4 @@
-import { optionalOneOf } from '../../shared/options.js'
+import { optionalOneOf } from '../../shared/options/options.js'
 
 /** Default of `scope`. */
 export const DEFAULT_SCOPE = 'cluster'

@@ -12,9 +12,9 @@ import {
   type Step,
 } from '@sluice/core'
 import { failClosed, hooksOn } from '../../shared/message/hooks.js'
-import { announcesCoding, headersOf, limitBody, type Side } from '../../shared/message/side.js'
+import { announcesCoding, headersOf, isChecked, limitBody, type Side } from '../../shared/message/side.js'
 import { tooLarge } from '../json/refusals.js'
-import { isChecked, refused, reported, unchecked, unmark } from './report.js'
+import { refused, reported, unchecked, unmark } from './report.js'
 
 /**
  * Result of a validation: a refusal, `overloaded`, `undecided` if the validation did not finish, or null if the body

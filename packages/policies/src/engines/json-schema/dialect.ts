@@ -1,7 +1,7 @@
-import type Core from 'ajv/dist/core.js'
 import type { AnySchema, KeywordDefinition, Options } from 'ajv/dist/core.js'
 import type { FormatsPlugin } from 'ajv-formats'
 import { compileLinearRegex } from '../json/linear-regex.js'
+import { type Ajv, DRAFTS, type Draft } from './draft.js'
 import { EVALUATED_KEYWORDS } from './evaluated-keywords.js'
 import { EXACT_KEYWORDS } from './exact-keywords.js'
 import { addBoundedFormats } from './formats.js'
@@ -9,15 +9,6 @@ import { linkReferences } from './linked-references.js'
 import { prepareSchemas } from './prepare-schemas.js'
 import type { SchemaLinks } from './schema-links.js'
 import type { SchemaDocument } from './schema-references.js'
-
-/** Supported drafts of JSON Schema. */
-export const DRAFTS = ['04', '07', '2019-09', '2020-12'] as const
-
-/** A supported draft of JSON Schema. */
-export type Draft = (typeof DRAFTS)[number]
-
-/** An Ajv schema compiler of any draft. */
-export type Ajv = Core.default
 
 /** Options that decide how a schema compiler modifies documents and how much it reports. */
 export interface DialectOptions {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type DialectOptions, DRAFTS, openDialect } from './dialect.js'
+import { type DialectOptions, openDialect } from './dialect.js'
+import { DRAFTS } from './draft.js'
 import { findViolations } from './violations.js'
 
 const OPTIONS: DialectOptions = {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import * as standard from '@hyperjump/json-schema-formats'
-import type { Ajv } from './dialect.js'
+import type { Ajv } from './draft.js'
 
 const load = createRequire(import.meta.url)
 

@@ -1,6 +1,6 @@
 import type { Static, TObject } from '@sinclair/typebox'
-import { optionalInteger, optionalOneOf, optionalSize } from '../../shared/options.js'
-import { DEFAULT_JSON_DEPTH, type JsonReading, MAX_JSON_DEPTH } from '../json/view.js'
+import { DEFAULT_JSON_DEPTH, type JsonReading, MAX_JSON_DEPTH } from '../../shared/json/view.js'
+import { optionalInteger, optionalOneOf, optionalSize } from '../../shared/options/options.js'
 
 /** Configuration options that limit the validation of JSON bodies. */
 export const jsonLimitOptions = {

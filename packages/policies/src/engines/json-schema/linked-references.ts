@@ -2,7 +2,7 @@ import { compileSchema, resolveSchema, SchemaEnv } from 'ajv/dist/compile/index.
 import { inlineRef, resolveUrl } from 'ajv/dist/compile/resolve.js'
 import { _, type CodeKeywordDefinition, type KeywordCxt, type SchemaObjCxt } from 'ajv/dist/core.js'
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js'
-import type { Ajv } from './dialect.js'
+import type { Ajv } from './draft.js'
 import { type SchemaLink, SchemaLinks } from './schema-links.js'
 
 /** Keywords of a schema that is compiled into each schema that refers to it. A call costs less code than more of them. */

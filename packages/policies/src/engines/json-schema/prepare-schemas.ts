@@ -1,5 +1,5 @@
 import type { AnySchema } from 'ajv'
-import type { Draft } from './dialect.js'
+import type { Draft } from './draft.js'
 import { TRACK_KEYWORD } from './evaluated-keywords.js'
 import { ENUM_KEYWORD, LINK_KEYWORD, STEP_KEYWORD } from './exact-keywords.js'
 import { checkReferences } from './reference-check.js'

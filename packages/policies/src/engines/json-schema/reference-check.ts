@@ -1,4 +1,4 @@
-import type { Draft } from './dialect.js'
+import type { Draft } from './draft.js'
 import { type SchemaDocument, SchemaReferences } from './schema-references.js'
 import { isSchemaNode, type SchemaNode } from './schema-walk.js'
 

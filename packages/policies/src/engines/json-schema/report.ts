@@ -45,14 +45,3 @@ export function unchecked(x: Exchange, side: Side, isReport: boolean): Outcome {
   mark(x, side, 'skipped')
   return null
 }
-
-/**
- * Returns true if a message may have a body to validate. Error responses, partial responses and responses without a
- * body have none.
- */
-export function isChecked({ method, status }: Exchange, side: Side): boolean {
-  if (side === 'request') return true
-  return (
-    method !== 'HEAD' && status >= 200 && status < 300 && status !== 204 && status !== 205 && status !== 206
-  )
-}

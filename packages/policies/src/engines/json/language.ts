@@ -1,8 +1,8 @@
 import { type BodyLanguage, type BodyValue, type Exchange, UnreadableBody } from '@sluice/core'
+import { codingIssue } from '../../shared/json/coding.js'
+import { jsonOf } from '../../shared/json/view.js'
 import { claimedKindError } from '../claimed-kind.js'
-import { codingIssue } from './coding.js'
 import { compileJsonPath } from './path.js'
-import { jsonOf } from './view.js'
 
 /**
  * Body language for JSON paths (RFC 9535) in conditions. Returns the first match; objects and arrays as JSON text.

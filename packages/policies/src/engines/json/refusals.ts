@@ -1,5 +1,5 @@
 import { type Reply, refusal } from '@sluice/core'
-import { overloadRefusal } from '../../shared/overload.js'
+import { overloadRefusal } from '../../shared/outcome/overload.js'
 
 /** Refusals of policies that read bodies. */
 export const BODY_REFUSALS = {

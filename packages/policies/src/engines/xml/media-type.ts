@@ -1,5 +1,5 @@
 import { hasContentCoding, headerCount, headerJoined, headerValue, mediaType } from '@sluice/core'
-import { charsetsOf } from '../../shared/charsets.js'
+import { charsetsOf } from '../../shared/message/charsets.js'
 import { isAcceptedEncoding } from './encoding.js'
 
 /** Returns what is wrong with the headers that describe an XML body, or null. */

@@ -1,7 +1,7 @@
 import { type Exchange, type HeaderList, hasContentCoding, setHeader, UnreadableBody } from '@sluice/core'
-import { codingIssue } from '../../engines/json/coding.js'
-import { jsonOf } from '../../engines/json/view.js'
-import { removeByteHeaders } from '../body-fields.js'
+import { codingIssue } from '../json/coding.js'
+import { jsonOf } from '../json/view.js'
+import { removeByteHeaders } from '../message/body-fields.js'
 import { headersOf, type Side, setBody } from '../message/side.js'
 
 const EMPTY = new Uint8Array(0)

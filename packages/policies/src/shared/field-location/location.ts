@@ -1,7 +1,7 @@
 import { headerCount, headerValue, isFieldValue, removeHeader, UnreadableBody } from '@sluice/core'
-import { fieldName } from '../field-name.js'
+import { fieldName } from '../message/field-name.js'
 import type { Side } from '../message/side.js'
-import { removeLookalikes } from '../spoofed-fields.js'
+import { removeLookalikes } from '../message/spoofed-fields.js'
 import type { Draft } from './draft.js'
 import { DuplicateName, type JsonPath, valueAt, withoutValue, withValue } from './json-text.js'
 import {

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { optionalFlag, optionalOneOf, string } from '../options.js'
+import { optionalFlag, optionalOneOf, string } from '../options/options.js'
 
 const expression = string('Expression.', { minLength: 1, maxLength: 4096 })
 

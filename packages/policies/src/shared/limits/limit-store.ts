@@ -1,6 +1,6 @@
 import type { CompileEnv, Grant, LimitRule, StateScope, StateStore } from '@sluice/core'
 import { MemoryStore, MemoryTable, StateSlow } from '@sluice/core'
-import { StorePause } from '../store-pause.js'
+import { StorePause } from '../call/store-pause.js'
 
 /** Weight of a new latency sample in the average, and maximum sample in milliseconds. */
 const LATENCY_WEIGHT = 1 / 8

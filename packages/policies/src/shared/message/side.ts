@@ -1,5 +1,5 @@
 import { type ErrorCode, type Exchange, type HeaderList, hasContentCoding, setHeader } from '@sluice/core'
-import { removeByteHeaders } from '../body-fields.js'
+import { removeByteHeaders } from './body-fields.js'
 
 /** A message of an exchange. */
 export type Side = 'request' | 'response'
@@ -48,4 +48,15 @@ export function faultCode(side: Side, code: ErrorCode): ErrorCode {
 /** Returns true if a response has no body, whatever its headers say (RFC 9110 section 6.4.1). */
 export function isBodiless({ method, status }: Exchange): boolean {
   return method === 'HEAD' || status === 204 || status === 304
+}
+
+/**
+ * Returns true if a message may have a body to validate. Error responses, partial responses and responses without a
+ * body have none.
+ */
+export function isChecked({ method, status }: Exchange, side: Side): boolean {
+  if (side === 'request') return true
+  return (
+    method !== 'HEAD' && status >= 200 && status < 300 && status !== 204 && status !== 205 && status !== 206
+  )
 }

@@ -8,10 +8,10 @@ import {
   type Reply,
   UnreadableBody,
 } from '@sluice/core'
-import { codingIssue } from '../../engines/json/coding.js'
-import { type JsonView, jsonOf, jsonOfBytes } from '../../engines/json/view.js'
+import { codingIssue } from '../json/coding.js'
+import { type JsonView, jsonOf, jsonOfBytes } from '../json/view.js'
 import { announcesCoding, faultCode, headersOf, type Side } from '../message/side.js'
-import { onOverload } from '../overload.js'
+import { onOverload } from '../outcome/overload.js'
 import { type BodyKind, bodyKindOf, isReadable } from './body-text.js'
 
 /** A body to read as text. It can be cloned for a worker thread. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { type HeaderList, hasContentCoding, headerJoined, mediaType } from '@sluice/core'
-import { charsetsOf } from '../charsets.js'
+import { charsetsOf } from '../message/charsets.js'
 import { lenientUtf8 } from './lenient-utf8.js'
 
 /** Description of a body by its headers. */

@@ -1,5 +1,5 @@
 import { SIZE_PATTERN } from '@sluice/core'
-import { optionalFlag, optionalSize, policyOptions, string } from '../../shared/options.js'
+import { optionalFlag, optionalSize, policyOptions, string } from '../../shared/options/options.js'
 
 /** Schema of the configuration of `body-limit`. */
 export const bodyLimitSchema = policyOptions(

@@ -12,8 +12,8 @@ import {
 import { Draft } from '../../shared/field-location/draft.js'
 import { compileLocation } from '../../shared/field-location/location.js'
 import { headersOf, type Side } from '../../shared/message/side.js'
-import { compileTemplate } from '../../shared/template.js'
-import { withContext } from '../../shared/with-context.js'
+import { compileTemplate } from '../../shared/options/template.js'
+import { withContext } from '../../shared/outcome/with-context.js'
 import type { CachePolicyConfig } from './schema.js'
 import type { CacheUse } from './use.js'
 

@@ -9,7 +9,7 @@ import {
   optionalString,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 const expression = string('An expression.', { minLength: 1, maxLength: 4096 })
 

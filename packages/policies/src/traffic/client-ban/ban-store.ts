@@ -8,7 +8,7 @@ import {
   type StateScope,
   type StateStore,
 } from '@sluice/core'
-import { StorePause } from '../../shared/store-pause.js'
+import { StorePause } from '../../shared/call/store-pause.js'
 
 /** Durations of the counting window and of bans. */
 export interface BanRules {

@@ -1,6 +1,6 @@
 import { clientNetwork, compileCidrs, definePolicy } from '@sluice/core'
 import { compileKey } from '../../shared/limits/limit-key.js'
-import { withContext } from '../../shared/with-context.js'
+import { withContext } from '../../shared/outcome/with-context.js'
 import { BanStep } from './ban-step.js'
 import { openBanTable } from './open-ban-table.js'
 import { clientBanSchema } from './schema.js'

@@ -8,7 +8,7 @@ import {
   optionalText,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 /** Schema of the configuration of `concurrency-limit`. */
 export const concurrencyLimitSchema = policyOptions(

@@ -6,7 +6,7 @@ import {
   optionalList,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 /** Default of `methods`. */
 export const DEFAULT_METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']

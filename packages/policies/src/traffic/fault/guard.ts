@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Exchange, headerValue, removeHeader } from '@sluice/core'
-import { fieldName } from '../../shared/field-name.js'
+import { fieldName } from '../../shared/message/field-name.js'
 import type { FaultConfig } from './schema.js'
 
 /** Minimum length of the guard value, in characters. Shorter values could be guessed. */

@@ -8,7 +8,7 @@ import {
   parseRatio,
   type Reply,
 } from '@sluice/core'
-import { Delays } from '../../shared/delays.js'
+import { Delays } from '../../shared/time/delays.js'
 import { compileGuard } from './guard.js'
 import { type FaultConfig, faultSchema } from './schema.js'
 

@@ -7,7 +7,7 @@ import {
   optionalInteger,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 const percentage = Type.Optional(
   Type.String({

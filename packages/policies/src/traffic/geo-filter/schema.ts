@@ -7,7 +7,7 @@ import {
   optionalOneOf,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 function places(description: string) {
   return optionalClosed(description, {

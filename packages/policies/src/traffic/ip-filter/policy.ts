@@ -1,5 +1,5 @@
 import { type CidrSet, compileCidrs, definePolicy, type Exchange, type Outcome } from '@sluice/core'
-import { withContext } from '../../shared/with-context.js'
+import { withContext } from '../../shared/outcome/with-context.js'
 import { ipFilterSchema } from './schema.js'
 
 /** Default of `allow`: every valid address. */

@@ -1,4 +1,10 @@
-import { optionalFlag, optionalList, optionalOneOf, policyOptions, string } from '../../shared/options.js'
+import {
+  optionalFlag,
+  optionalList,
+  optionalOneOf,
+  policyOptions,
+  string,
+} from '../../shared/options/options.js'
 
 /** Maximum number of ranges in a list. */
 const MAX_RANGES = 100_000

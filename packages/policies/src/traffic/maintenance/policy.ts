@@ -7,8 +7,8 @@ import {
   prefersHtml,
   type Reply,
 } from '@sluice/core'
-import { readText } from '../../shared/text-source.js'
-import { withContext } from '../../shared/with-context.js'
+import { readText } from '../../shared/options/text-source.js'
+import { withContext } from '../../shared/outcome/with-context.js'
 import { DEFAULT_MESSAGE, maintenanceSchema } from './schema.js'
 
 const PROGRAMS = ['application/json', 'application/problem+json', 'application/xml', 'text/xml']

@@ -6,7 +6,7 @@ import {
   optionalString,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 /** Default of `message`. */
 export const DEFAULT_MESSAGE = 'This service is down for maintenance; please try again later.'

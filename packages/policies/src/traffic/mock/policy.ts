@@ -1,7 +1,7 @@
 import { definePolicy, type Exchange, parseDuration, type Reply, substitute } from '@sluice/core'
-import { Delays } from '../../shared/delays.js'
-import { compileBody, contentTypeOf } from '../../shared/generated-body.js'
-import { compileFields } from '../../shared/generated-fields.js'
+import { compileBody, contentTypeOf } from '../../shared/message/generated-body.js'
+import { compileFields } from '../../shared/message/generated-fields.js'
+import { Delays } from '../../shared/time/delays.js'
 import { mockSchema } from './schema.js'
 
 /** Maximum number of delayed responses at once, per worker and policy. */

@@ -7,8 +7,8 @@ import {
   optionalRecord,
   policyOptions,
   string,
-} from '../../shared/options.js'
-import { TEMPLATE_VARIABLES } from '../../shared/template.js'
+} from '../../shared/options/options.js'
+import { TEMPLATE_VARIABLES } from '../../shared/options/template.js'
 
 const VARIABLES = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
 

@@ -1,6 +1,6 @@
 import { CALENDAR_PERIODS } from '@sluice/core'
 import { LIMIT_PARAGRAPHS, limitOptions } from '../../shared/limits/limit-options.js'
-import { integer, oneOf, optionalText, policyOptions } from '../../shared/options.js'
+import { integer, oneOf, optionalText, policyOptions } from '../../shared/options/options.js'
 
 /** Schema of the `quota` configuration. */
 export const quotaSchema = policyOptions(

@@ -9,7 +9,7 @@ import {
   optionalOneOf,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 const rate = string('Rate, for example `100/s`, `1000/m`, `5000/h`, `10000/d`.', {
   pattern: RATE_PATTERN,

@@ -1,5 +1,5 @@
 import { definePolicy, type Exchange, headerCount, headerValue, removeHeader, setHeader } from '@sluice/core'
-import { fieldName } from '../../shared/field-name.js'
+import { fieldName } from '../../shared/message/field-name.js'
 import { idMaker } from './id-maker.js'
 import { requestIdSchema } from './schema.js'
 

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { optionalFlag, optionalOneOf, optionalString, policyOptions } from '../../shared/options.js'
+import { optionalFlag, optionalOneOf, optionalString, policyOptions } from '../../shared/options/options.js'
 
 /** Schema of the `request-id` configuration. */
 export const requestIdSchema = policyOptions(

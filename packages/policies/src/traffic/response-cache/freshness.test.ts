@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { httpDate } from '@sluice/core'
 import fc from 'fast-check'
 import CachePolicy from 'http-cache-semantics'
-import { CacheControl } from '../../shared/cache-control.js'
+import { CacheControl } from '../../shared/message/cache-control.js'
 import { type Freshness, freshnessOf, type StoringRules } from './freshness.js'
 
 const RULES: StoringRules = {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { headerJoined, headerValue, httpDate } from '@sluice/core'
-import { CacheControl, targetedCacheControl } from '../../shared/cache-control.js'
+import { CacheControl, targetedCacheControl } from '../../shared/message/cache-control.js'
 
 /** Statuses that are cacheable by default (RFC 9110, 15.1). */
 const HEURISTIC_STATUSES: ReadonlySet<number> = new Set([

@@ -1,5 +1,5 @@
 import { type Exchange, SensitiveNames } from '@sluice/core'
-import { CacheControl } from '../../shared/cache-control.js'
+import { CacheControl } from '../../shared/message/cache-control.js'
 import { variesResponse } from './varying-fields.js'
 
 /** Credential fields such as Authorization and `x-api-key`. */

@@ -11,7 +11,7 @@ import {
   optionalSize,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 const TOKEN = { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" }
 const PARAMETER = { minLength: 1, maxLength: 200 }

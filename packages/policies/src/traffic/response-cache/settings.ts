@@ -1,5 +1,5 @@
 import { parseDuration, parseSize } from '@sluice/core'
-import { digestOf } from '../../shared/call-sharing.js'
+import { digestOf } from '../../shared/call/call-sharing.js'
 import { REQUEST_SPECIFIC_STATUSES, type StoringRules } from './freshness.js'
 import type { CoalesceLimits } from './in-flight-fetch.js'
 import type { KeyParts } from './key.js'

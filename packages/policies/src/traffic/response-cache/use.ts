@@ -1,4 +1,4 @@
-import type { CacheControl } from '../../shared/cache-control.js'
+import type { CacheControl } from '../../shared/message/cache-control.js'
 import type { StoredResponse } from './stored-response.js'
 
 /**

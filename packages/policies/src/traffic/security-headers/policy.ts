@@ -8,7 +8,7 @@ import {
   removeHeader,
   setHeader,
 } from '@sluice/core'
-import { PRESETS, SECURITY_FIELDS } from './presets.js'
+import { PRESETS, SECURITY_FIELDS } from '../../shared/message/security-presets.js'
 import { DEFAULT_REMOVED, type SecurityHeadersConfig, securityHeadersSchema } from './schema.js'
 
 const HSTS = 'strict-transport-security'

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { PRESETS } from '../../shared/message/security-presets.js'
 import {
   optionalFlag,
   optionalList,
@@ -6,8 +7,7 @@ import {
   optionalRecord,
   policyOptions,
   string,
-} from '../../shared/options.js'
-import { PRESETS } from './presets.js'
+} from '../../shared/options/options.js'
 
 /** Fields that reveal the software of an upstream. */
 export const DEFAULT_REMOVED: readonly string[] = [

@@ -1,6 +1,6 @@
 import { type CompileEnv, definePolicy, type Exchange, type Outcome, type Step } from '@sluice/core'
 import { isBodiless, limitBody } from '../../shared/message/side.js'
-import { withContext } from '../../shared/with-context.js'
+import { withContext } from '../../shared/outcome/with-context.js'
 import { boundsOf } from './bounds.js'
 import { areWithin } from './headers.js'
 import { requestHooks } from './request.js'

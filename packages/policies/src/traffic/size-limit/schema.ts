@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { SIZE_PATTERN } from '@sluice/core'
-import { optionalInteger, optionalString, policyOptions } from '../../shared/options.js'
+import { optionalInteger, optionalString, policyOptions } from '../../shared/options/options.js'
 
 function size(description: string) {
   return optionalString(description, { pattern: SIZE_PATTERN })

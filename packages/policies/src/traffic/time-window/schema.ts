@@ -9,7 +9,7 @@ import {
   optionalString,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 const TIME_PATTERN = '^([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d)?$|^24:00(:00)?$'
 const DATE_PATTERN = '^(\\d{4}-)?\\d{2}-\\d{2}(\\.\\.(\\d{4}-)?\\d{2}-\\d{2})?$'

@@ -1,5 +1,5 @@
 import type { Exchange } from '@sluice/core'
-import { compileTemplate, type OwnVariables, type Render } from '../../shared/template.js'
+import { compileTemplate, type OwnVariables, type Render } from '../../shared/options/template.js'
 
 const PARTS = /^(https?:\/\/[^/?#]+)(\/[^?#]*)?(\?[^#]*)?$/
 /** Characters that may be sent in a URL unescaped: printable ASCII without the space. */

@@ -7,11 +7,11 @@ import {
   headerJoined,
   parseDuration,
 } from '@sluice/core'
-import { CacheControl } from '../../shared/cache-control.js'
-import { CallCache, type Found } from '../../shared/call-cache.js'
-import { durationWithin } from '../../shared/call-options.js'
-import { digestOf, isCallerSpecific } from '../../shared/call-sharing.js'
-import { SharedAnswerCache } from '../../shared/shared-answer-cache.js'
+import { CallCache, type Found } from '../../shared/call/call-cache.js'
+import { durationWithin } from '../../shared/call/call-options.js'
+import { digestOf, isCallerSpecific } from '../../shared/call/call-sharing.js'
+import { SharedAnswerCache } from '../../shared/call/shared-answer-cache.js'
+import { CacheControl } from '../../shared/message/cache-control.js'
 import type { BuiltCall } from './call-request.js'
 import { type CallConfig, DEFAULT_ENTRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, NO_TIME } from './schema.js'
 

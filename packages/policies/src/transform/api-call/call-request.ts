@@ -1,8 +1,8 @@
 import { type Exchange, type HttpCall, headerValue } from '@sluice/core'
-import { compileBody, contentTypeOf } from '../../shared/generated-body.js'
-import { compileFields } from '../../shared/generated-fields.js'
+import { compileBody, contentTypeOf } from '../../shared/message/generated-body.js'
+import { compileFields } from '../../shared/message/generated-fields.js'
 import { headersOf, type Side } from '../../shared/message/side.js'
-import type { OwnVariables } from '../../shared/template.js'
+import type { OwnVariables } from '../../shared/options/template.js'
 import type { CallConfig } from './schema.js'
 
 /** The HTTP call built for one request. */

@@ -10,10 +10,10 @@ import {
   headerValue,
   type Outcome,
 } from '@sluice/core'
-import { hopField } from '../../shared/call-hops.js'
+import { hopField } from '../../shared/call/call-hops.js'
 import type { Draft } from '../../shared/field-location/draft.js'
 import type { Side } from '../../shared/message/side.js'
-import { whenSettled } from '../../shared/when-settled.js'
+import { whenSettled } from '../../shared/outcome/when-settled.js'
 import { type Address, BadInput, compileAddress } from './address.js'
 import { CachedResponses, type SentCall } from './cached-responses.js'
 import { type BuildCall, compileRequest } from './call-request.js'

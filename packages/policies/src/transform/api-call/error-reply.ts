@@ -1,7 +1,7 @@
 import { answer, type CompileEnv, type Exchange, type Outcome } from '@sluice/core'
-import { compileBody, contentTypeOf } from '../../shared/generated-body.js'
-import { compileFields } from '../../shared/generated-fields.js'
-import type { OwnVariables } from '../../shared/template.js'
+import { compileBody, contentTypeOf } from '../../shared/message/generated-body.js'
+import { compileFields } from '../../shared/message/generated-fields.js'
+import type { OwnVariables } from '../../shared/options/template.js'
 import type { CallConfig } from './schema.js'
 
 const DEFAULT_STATUS = 502

@@ -1,5 +1,5 @@
 import type { CompileEnv, Exchange, Expression, ExpressionValue } from '@sluice/core'
-import type { OwnVariables, Render } from '../../shared/template.js'
+import type { OwnVariables, Render } from '../../shared/options/template.js'
 
 /** Named values for the templates of calls. */
 export interface Inputs {

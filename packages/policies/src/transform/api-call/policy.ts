@@ -7,10 +7,10 @@ import {
   type PolicyIdentity,
   type Step,
 } from '@sluice/core'
-import { CALL_LOOP, hopField } from '../../shared/call-hops.js'
+import { CALL_LOOP, hopField } from '../../shared/call/call-hops.js'
 import { Draft } from '../../shared/field-location/draft.js'
 import type { Side } from '../../shared/message/side.js'
-import { withContext } from '../../shared/with-context.js'
+import { withContext } from '../../shared/outcome/with-context.js'
 import { Call, type CallResult } from './call.js'
 import { compileInputs } from './inputs.js'
 import { OneWayQueue } from './one-way-queue.js'

@@ -1,9 +1,9 @@
 import { type HttpAnswer, headerJoined, UnreadableBody } from '@sluice/core'
-import { isExact } from '../../engines/json/exact.js'
 import { compileJsonPath } from '../../engines/json/path.js'
-import { type JsonView, jsonOfBytes } from '../../engines/json/view.js'
 import type { Draft } from '../../shared/field-location/draft.js'
 import { compileLocation } from '../../shared/field-location/location.js'
+import { isExact } from '../../shared/json/exact.js'
+import { type JsonView, jsonOfBytes } from '../../shared/json/view.js'
 import type { Side } from '../../shared/message/side.js'
 import type { CallConfig } from './schema.js'
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { callTls } from '../../shared/call-tls.js'
+import { callTls } from '../../shared/call/call-tls.js'
 import { LOCATION_FORMS } from '../../shared/field-location/location.js'
 import {
   closed,
@@ -16,7 +16,7 @@ import {
   optionalText,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 /** Default of `timeout`. */
 export const DEFAULT_TIMEOUT = '2s'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { type CompileEnv, type HttpClient, isMetadataAddress, parseSize } from '@sluice/core'
-import { callOptions } from '../../shared/call-options.js'
+import { callOptions } from '../../shared/call/call-options.js'
 import { type Address, originOf } from './address.js'
 import { type CallConfig, DEFAULT_ANSWER_BYTES, DEFAULT_TIMEOUT } from './schema.js'
 

@@ -6,7 +6,7 @@ import {
   optionalSize,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 import { DEFAULT_TYPES } from './media-types.js'
 
 /** Schema of the configuration of `compress`. */

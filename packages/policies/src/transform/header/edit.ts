@@ -8,12 +8,12 @@ import {
   removeHeadersWithPrefix,
   setHeader,
 } from '@sluice/core'
-import { fieldName, fieldPrefix } from '../../shared/field-name.js'
-import { compileFieldValue, isUsableValue } from '../../shared/field-value.js'
+import { fieldName, fieldPrefix } from '../../shared/message/field-name.js'
+import { compileFieldValue, isUsableValue } from '../../shared/message/field-value.js'
+import { BASIC_SECURITY_FIELDS } from '../../shared/message/security-presets.js'
 import type { Side } from '../../shared/message/side.js'
-import { removeLookalikes, removeLookalikesOfPrefix } from '../../shared/spoofed-fields.js'
-import type { Render } from '../../shared/template.js'
-import { BASIC_SECURITY_FIELDS } from '../../traffic/security-headers/presets.js'
+import { removeLookalikes, removeLookalikesOfPrefix } from '../../shared/message/spoofed-fields.js'
+import type { Render } from '../../shared/options/template.js'
 import type { HeaderEdits } from './schema.js'
 
 /**

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { BASIC_SECURITY_FIELDS } from '../../shared/message/security-presets.js'
 import {
   closed,
   optionalFlag,
@@ -6,9 +7,8 @@ import {
   optionalRecord,
   policyOptions,
   string,
-} from '../../shared/options.js'
-import { TEMPLATE_VARIABLES } from '../../shared/template.js'
-import { BASIC_SECURITY_FIELDS } from '../../traffic/security-headers/presets.js'
+} from '../../shared/options/options.js'
+import { TEMPLATE_VARIABLES } from '../../shared/options/template.js'
 
 const VARIABLES = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
 

@@ -1,8 +1,8 @@
 import { appendHeader, type Exchange, type HeaderList, removeHeader, setHeader } from '@sluice/core'
-import { removeByteHeaders } from '../../shared/body-fields.js'
-import { removeLookalikes } from '../../shared/spoofed-fields.js'
+import { ScriptFault } from '../../engines/script/engine.js'
+import { removeByteHeaders } from '../../shared/message/body-fields.js'
+import { removeLookalikes } from '../../shared/message/spoofed-fields.js'
 import type { Changes, FieldChange } from './changes.js'
-import { ScriptFault } from './engine.js'
 
 /** Applies the validated changes of a script. */
 export function applyChanges(x: Exchange, changes: Changes, isRequest: boolean): void {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { ScriptFault } from '../../engines/script/engine.js'
 import { changesOf } from './changes.js'
-import { ScriptFault } from './engine.js'
 
 const NOTHING = { headers: [], query: [], vars: [], status: null, body: null, reply: null, log: [] }
 

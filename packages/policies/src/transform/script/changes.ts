@@ -1,7 +1,7 @@
 import { isFieldValue } from '@sluice/core'
-import { fieldName } from '../../shared/field-name.js'
+import { ScriptFault } from '../../engines/script/engine.js'
+import { fieldName } from '../../shared/message/field-name.js'
 import type { Side } from '../../shared/message/side.js'
-import { ScriptFault } from './engine.js'
 
 /** Maximum number of header, query or variable changes per call. */
 const MAX_CHANGES = 200

@@ -1,5 +1,5 @@
 import { definePolicy, type Step } from '@sluice/core'
-import { HOOKS } from './engine.js'
+import { HOOKS } from '../../engines/script/engine.js'
 import { openRunner } from './runner.js'
 import { scriptSchema } from './schema.js'
 import { type ScriptSettings, settingsOf } from './settings.js'

@@ -1,8 +1,15 @@
 import { Replaceable } from '../../engines/deadline/replaceable.js'
 import { TimeLimitExceeded } from '../../engines/deadline/run-with-timeout.js'
+import {
+  type Engine,
+  type EngineName,
+  type HookName,
+  type Sandbox,
+  ScriptFault,
+  TOO_LONG,
+} from '../../engines/script/engine.js'
 import { isolatedVmEngine, isReadyForIsolates } from '../../engines/script/isolated-vm/isolated-vm-engine.js'
 import { quickjsEngine } from '../../engines/script/quickjs/quickjs-engine.js'
-import { type Engine, type EngineName, type HookName, type Sandbox, ScriptFault, TOO_LONG } from './engine.js'
 import type { ScriptSettings } from './settings.js'
 
 /** Result of a call: the changes as text, or the fault. Can be cloned, for calls on threads. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DURATION_PATTERN, SIZE_PATTERN } from '@sluice/core'
-import { closed, optionalOneOf, optionalString, policyOptions } from '../../shared/options.js'
-import { textSource } from '../../shared/text-source.js'
+import { closed, optionalOneOf, optionalString, policyOptions } from '../../shared/options/options.js'
+import { textSource } from '../../shared/options/text-source.js'
 
 const limits = closed('Resource limits. Exceeding one is a script error.', {
   time: optionalString('CPU time of one call, `1ms` to `1s`. Other requests of the worker wait meanwhile.', {

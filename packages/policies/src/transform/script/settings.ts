@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { parseDuration, parseSize } from '@sluice/core'
-import { type TextSource, textOfSource } from '../../shared/text-source.js'
-import type { EngineName, Limits } from './engine.js'
+import type { EngineName, Limits } from '../../engines/script/engine.js'
+import { type TextSource, textOfSource } from '../../shared/options/text-source.js'
 import type { ScriptConfig } from './schema.js'
 
 const KIB = 1024

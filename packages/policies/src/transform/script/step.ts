@@ -12,13 +12,13 @@ import {
   refusal,
   type Step,
 } from '@sluice/core'
-import { codingIssue } from '../../engines/json/coding.js'
 import { BODY_REFUSALS } from '../../engines/json/refusals.js'
+import type { HookName, ScriptFault } from '../../engines/script/engine.js'
+import { codingIssue } from '../../shared/json/coding.js'
 import { isBodiless, limitBody } from '../../shared/message/side.js'
-import { onOverload } from '../../shared/overload.js'
+import { onOverload } from '../../shared/outcome/overload.js'
 import { applyChanges } from './apply.js'
 import { changesOf } from './changes.js'
-import type { HookName, ScriptFault } from './engine.js'
 import { callInputs, type InputOptions } from './input.js'
 import type { CallInputs, CallResult, ScriptRunner } from './runner.js'
 import type { ScriptSettings } from './settings.js'

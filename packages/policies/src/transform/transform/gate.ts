@@ -1,9 +1,16 @@
 import { type Eventual, type Exchange, isFieldValue, type Outcome, type Reply, refusal } from '@sluice/core'
-import { codingIssue } from '../../engines/json/coding.js'
 import { BODY_REFUSALS, tooLarge } from '../../engines/json/refusals.js'
-import { isChecked, note, refused } from '../../engines/json-schema/report.js'
-import { announcesCoding, headersOf, limitBody, replaceBody, type Side } from '../../shared/message/side.js'
-import { onOverload } from '../../shared/overload.js'
+import { note, refused } from '../../engines/json-schema/report.js'
+import { codingIssue } from '../../shared/json/coding.js'
+import {
+  announcesCoding,
+  headersOf,
+  isChecked,
+  limitBody,
+  replaceBody,
+  type Side,
+} from '../../shared/message/side.js'
+import { onOverload } from '../../shared/outcome/overload.js'
 import type { SideConfig } from './schema.js'
 import type { Transformed } from './transform-work.js'
 import type { Transformer } from './transformer.js'

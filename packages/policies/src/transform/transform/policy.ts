@@ -1,5 +1,5 @@
 import { definePolicy, parseDuration, parseSize, type Step } from '@sluice/core'
-import { DEFAULT_JSON_DEPTH } from '../../engines/json/view.js'
+import { DEFAULT_JSON_DEPTH } from '../../shared/json/view.js'
 import { hooksOn, type MessageHooks } from '../../shared/message/hooks.js'
 import type { Side } from '../../shared/message/side.js'
 import { contentTypeOf, Gate } from './gate.js'

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { MAX_JSON_DEPTH } from '../../engines/json/view.js'
+import { MAX_JSON_DEPTH } from '../../shared/json/view.js'
 import {
   optionalClosed,
   optionalDuration,
@@ -10,9 +10,9 @@ import {
   optionalText,
   policyOptions,
   string,
-} from '../../shared/options.js'
-import { TEMPLATE_VARIABLES } from '../../shared/template.js'
-import { textSource } from '../../shared/text-source.js'
+} from '../../shared/options/options.js'
+import { TEMPLATE_VARIABLES } from '../../shared/options/template.js'
+import { textSource } from '../../shared/options/text-source.js'
 
 const PLACEHOLDERS = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
 

@@ -1,6 +1,6 @@
 import { type Exchange, escapedXml } from '@sluice/core'
 import { compileJsonPath } from '../../engines/json/path.js'
-import { compileTemplate } from '../../shared/template.js'
+import { compileTemplate } from '../../shared/options/template.js'
 
 /** Output format of a template. */
 export type Output = 'json' | 'text' | 'xml'

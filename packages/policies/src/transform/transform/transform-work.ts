@@ -1,5 +1,5 @@
 import { type OffloadedWork, UnreadableBody } from '@sluice/core'
-import { type JsonReading, jsonOfBytes } from '../../engines/json/view.js'
+import { type JsonReading, jsonOfBytes } from '../../shared/json/view.js'
 import { compileExpression, type ExpressionLimits, type Params, TransformError } from './expression.js'
 
 /** An expression and its limits. Can be cloned for a thread. */

@@ -71,7 +71,7 @@ test('an expression does not change the shared body', async () => {
   const step = await jsonata('$ ~> |a|{"b": 2}|')
   const bytes = Buffer.from('{"a":{"b":1},"list":[1,2]}')
   const x = exchange({ body: bytes, headers: [] })
-  const { jsonOf } = await import('../../engines/json/view.js')
+  const { jsonOf } = await import('../../shared/json/view.js')
   const view = jsonOf(x, bytes)
   await step.onRequestBody?.(x, bytes)
   assert.deepEqual(JSON.parse(Buffer.from(x.body!).toString()), { a: { b: 2 }, list: [1, 2] })

@@ -1,6 +1,6 @@
 import type { OffloadedWork } from '@sluice/core'
 import { loadLibxml } from '../../engines/xml/libxml.js'
-import type { Transformed } from '../../shared/transformed.js'
+import type { Transformed } from '../../shared/transformation/transformed.js'
 import { convert } from './convert.js'
 import type { Mapping } from './mapping.js'
 

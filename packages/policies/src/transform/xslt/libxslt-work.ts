@@ -1,6 +1,6 @@
 import type { OffloadedWork } from '@sluice/core'
 import { type LibxsltConfig, type LibxsltInput, LibxsltRunner } from '../../engines/xslt/libxslt/runner.js'
-import type { Transformed } from '../../shared/transformed.js'
+import type { Transformed } from '../../shared/transformation/transformed.js'
 
 /** Transforms with libxslt on a thread. */
 export const work: OffloadedWork<LibxsltConfig, LibxsltInput, Transformed> = async (config) => {

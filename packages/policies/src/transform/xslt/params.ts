@@ -1,5 +1,5 @@
 import type { Exchange } from '@sluice/core'
-import { compileTemplate, type Render } from '../../shared/template.js'
+import { compileTemplate, type Render } from '../../shared/options/template.js'
 import type { XsltConfig } from './schema.js'
 
 /** Type of a stylesheet parameter. */

@@ -6,7 +6,11 @@ import type { RunLimits } from '../../engines/xslt/libxslt/engine.js'
 import { LibxsltRunner } from '../../engines/xslt/libxslt/runner.js'
 import { filesOf } from '../../engines/xslt/saxon/files-of.js'
 import { SaxonRunner } from '../../engines/xslt/saxon/saxon-runner.js'
-import { type Transformed, type TransformFailure, unreadable } from '../../shared/transformed.js'
+import {
+  type Transformed,
+  type TransformFailure,
+  unreadable,
+} from '../../shared/transformation/transformed.js'
 import { INPUT_LIMITS } from './input-limits.js'
 import type { ParamValue } from './params.js'
 import type { StylesheetSource } from './stylesheet-source.js'

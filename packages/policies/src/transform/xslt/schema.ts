@@ -10,7 +10,7 @@ import {
   optionalText,
   policyOptions,
   string,
-} from '../../shared/options.js'
+} from '../../shared/options/options.js'
 
 /** Default of `timeout`. */
 export const DEFAULT_TIMEOUT = '250ms'

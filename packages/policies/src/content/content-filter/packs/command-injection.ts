@@ -1,4 +1,4 @@
-import type { Pack } from './packs.js'
+import type { Pack } from './pack.js'
 
 const BACKTICK = '`'
 /** Text between two commands. A backtick after a space is more often Markdown code than a command. */

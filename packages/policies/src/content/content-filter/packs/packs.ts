@@ -1,4 +1,5 @@
 import { COMMAND_INJECTION } from './command-injection.js'
+import type { Pack } from './pack.js'
 import { PATH_TRAVERSAL } from './path-traversal.js'
 import { SQLI } from './sqli.js'
 import { XSS } from './xss.js'
@@ -17,17 +18,3 @@ export const PACKS = {
 
 /** Name of a pack, with or without a version. */
 export type PackName = keyof typeof PACKS
-
-/** Rule of a pack. Its pattern expects text without comments and with single spaces, and ignores case. */
-interface PackRule {
-  readonly name: string
-  readonly pattern: string
-  /** Score: 5 for a clear attack, 3 for text that is more frequent in attacks than elsewhere. */
-  readonly score: 3 | 5
-}
-
-/** Rules against one kind of attack. The rules of a released version never change. */
-export interface Pack {
-  readonly version: number
-  readonly rules: readonly PackRule[]
-}

@@ -1,4 +1,4 @@
-import type { Pack } from './packs.js'
+import type { Pack } from './pack.js'
 
 /** Paths that leave the document root, and files that must never be served. */
 export const PATH_TRAVERSAL: Pack = {

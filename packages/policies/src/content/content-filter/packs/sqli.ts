@@ -1,4 +1,4 @@
-import type { Pack } from './packs.js'
+import type { Pack } from './pack.js'
 
 /** A quote, a bracket or a number, after which a statement continues. */
 const BEHIND_VALUE = String.raw`(?:['")\d] |[')\d])`

@@ -1,4 +1,4 @@
-import type { Pack } from './packs.js'
+import type { Pack } from './pack.js'
 
 const EVENTS = [
   'abort|animationend|animationstart|auxclick|beforeprint|beforeunload|begin|blur|canplay|change|click|contextmenu|copy|cut',

@@ -1,11 +1,5 @@
-import { answerText, faultOf } from '../../../transform/script/answer.js'
-import {
-  type HookName,
-  type Program,
-  type Sandbox,
-  ScriptFault,
-  TOO_LONG,
-} from '../../../transform/script/engine.js'
+import { answerText, faultOf } from '../answer.js'
+import { type HookName, type Program, type Sandbox, ScriptFault, TOO_LONG } from '../engine.js'
 import { RUNTIME_SOURCE } from '../sandbox/runtime.js'
 import type { Isolate, IsolatedVm, Reference } from './isolated-vm-types.js'
 

@@ -1,4 +1,4 @@
-import { type Engine, SCRIPT_NAME } from '../../../transform/script/engine.js'
+import { type Engine, SCRIPT_NAME } from '../engine.js'
 import { IsolatedSandbox } from './isolated-sandbox.js'
 import type { IsolatedVm } from './isolated-vm-types.js'
 

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { QuickJSWASMModule } from 'quickjs-emscripten'
-import type { Engine, Program } from '../../../transform/script/engine.js'
+import type { Engine, Program } from '../engine.js'
 import { QuickjsSandbox } from './quickjs-sandbox.js'
-import type { EngineParts } from './rejections.js'
+import type { Instance } from './rejections.js'
 import { TABLE_EXPORT, withTableExport } from './table-export.js'
 import { type WasmInstance, type WasmModule, type WasmTable, webAssembly } from './web-assembly.js'
 
@@ -36,11 +35,6 @@ async function load(): Promise<Engine> {
       return new QuickjsSandbox(await instantiate(quickjs, compiled, program), program)
     },
   }
-}
-
-/** A QuickJS instance with the parts that the gateway needs. */
-export interface Instance extends EngineParts {
-  readonly engine: QuickJSWASMModule
 }
 
 async function instantiate(

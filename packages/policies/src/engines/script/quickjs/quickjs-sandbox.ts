@@ -1,6 +1,7 @@
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from 'quickjs-emscripten'
-import { answerText, faultOf } from '../../../transform/script/answer.js'
-import { Deadline } from '../../../transform/script/deadline.js'
+import { runWithTimeout, TimeLimitExceeded } from '../../deadline/run-with-timeout.js'
+import { answerText, faultOf } from '../answer.js'
+import { Deadline } from '../deadline.js'
 import {
   type FaultKind,
   type HookName,
@@ -10,11 +11,9 @@ import {
   SCRIPT_NAME,
   ScriptFault,
   TOO_LONG,
-} from '../../../transform/script/engine.js'
-import { runWithTimeout, TimeLimitExceeded } from '../../deadline/run-with-timeout.js'
+} from '../engine.js'
 import { RUNTIME_SOURCE } from '../sandbox/runtime.js'
-import type { Instance } from './quickjs-engine.js'
-import { Rejections } from './rejections.js'
+import { type Instance, Rejections } from './rejections.js'
 
 /**
  * Time after the script's timeout at which the whole engine is stopped, in milliseconds. QuickJS checks the timeout

@@ -1,8 +1,9 @@
-import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten'
+import type { QuickJSContext, QuickJSHandle, QuickJSWASMModule } from 'quickjs-emscripten'
 import { type WasmMemory, type WasmTable, webAssembly } from './web-assembly.js'
 
-/** Parts of the engine that the rejection tracker needs. */
-export interface EngineParts {
+/** A QuickJS instance with the parts that the gateway needs. */
+export interface Instance {
+  readonly engine: QuickJSWASMModule
   readonly memory: WasmMemory
   readonly table: WasmTable
 }
@@ -24,7 +25,7 @@ const RUNTIME_WORDS = 64
  * another layout therefore fails on opening, before it runs a script.
  */
 export class Rejections {
-  readonly #parts: EngineParts
+  readonly #instance: Instance
   readonly #context: QuickJSContext
   /** Rejection reasons by promise. */
   readonly #reasons = new Map<bigint, QuickJSHandle>()
@@ -35,8 +36,8 @@ export class Rejections {
    * @param setInterruptHandler is called once.
    * @throws Error if the engine does not report rejections
    */
-  constructor(parts: EngineParts, context: QuickJSContext, setInterruptHandler: () => void) {
-    this.#parts = parts
+  constructor(instance: Instance, context: QuickJSContext, setInterruptHandler: () => void) {
+    this.#instance = instance
     this.#context = context
     const { value: runtime } = (context.runtime as unknown as { readonly rt: { readonly value: number } }).rt
     const before = this.#words(runtime).slice()
@@ -52,7 +53,7 @@ export class Rejections {
   }
 
   #words(runtime: number): Int32Array {
-    return new Int32Array(this.#parts.memory.buffer, runtime, RUNTIME_WORDS)
+    return new Int32Array(this.#instance.memory.buffer, runtime, RUNTIME_WORDS)
   }
 
   /** Adds a function to the engine's function table that calls `#note`, and returns its number. */
@@ -60,7 +61,7 @@ export class Rejections {
     const note = (_context: number, promise: bigint, reason: bigint, isHandled: number): void =>
       this.#note(promise, reason, isHandled !== 0)
     const { exports } = new webAssembly.Instance(new webAssembly.Module(TRACKER), { e: { f: note } })
-    return this.#parts.table.grow(1, exports['f'])
+    return this.#instance.table.grow(1, exports['f'])
   }
 
   /** Called by the engine when a promise is rejected without a handler, and again if a handler is added later. */
@@ -80,7 +81,7 @@ export class Rejections {
     const slot = this.#context.newNumber(0)
     const swap = (bits: bigint): bigint => {
       // Read every time: growing the memory replaces its buffer.
-      const words = new BigInt64Array(this.#parts.memory.buffer, slot.value, 1)
+      const words = new BigInt64Array(this.#instance.memory.buffer, slot.value, 1)
       const before = words[0]!
       words[0] = bits
       return before

@@ -1,5 +1,5 @@
 // Runs inside the sandbox (see runtime.ts), so it may use only code of this folder.
-import type { ScriptBody } from '../../../transform/script/ctx.js'
+import type { ScriptBody } from '../ctx.js'
 
 /** Thrown if a body does not have the format that the script reads. The sender is to blame. */
 export class BodyError extends Error {

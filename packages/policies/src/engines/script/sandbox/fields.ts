@@ -1,5 +1,5 @@
 // Runs inside the sandbox (see runtime.ts), so it may use only code of this folder.
-import type { Editing } from '../../../transform/script/ctx.js'
+import type { Editing } from '../ctx.js'
 
 /** A list of alternating names and values. Records its changes as alternating operation, name and value. */
 export class Fields implements Editing {

@@ -1,5 +1,5 @@
 import { UnreadableBody } from '@sluice/core'
-import { failed, type Transformed, unreadable } from '../../../shared/transformed.js'
+import { failed, type Transformed, unreadable } from '../../../shared/transformation/transformed.js'
 import { INPUT_LIMITS } from '../../../transform/xslt/input-limits.js'
 import type { SourceFile, StylesheetSource } from '../../../transform/xslt/stylesheet-source.js'
 import { runWithTimeout, TimeLimitExceeded } from '../../deadline/run-with-timeout.js'

@@ -1,4 +1,4 @@
-import { failed, type Transformed } from '../../../shared/transformed.js'
+import { failed, type Transformed } from '../../../shared/transformation/transformed.js'
 import type { StylesheetSource } from '../../../transform/xslt/stylesheet-source.js'
 import { Replaceable } from '../../deadline/replaceable.js'
 import { TimeLimitExceeded } from '../../deadline/run-with-timeout.js'

@@ -1,4 +1,4 @@
-import { failed, type Transformed } from '../../../shared/transformed.js'
+import { failed, type Transformed } from '../../../shared/transformation/transformed.js'
 import type { RunLimits } from '../libxslt/engine.js'
 import type { EngineAnswer } from './engine-main.js'
 import { EngineEnded, EngineProcess } from './engine-process.js'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { PolicyFailure, Reply, Step } from '@sluice/core'
+import type { EngineName } from '../../../engines/script/engine.js'
 import { exchange, testEnv } from '../../../testing.js'
-import type { EngineName } from '../engine.js'
 import { script } from '../policy.js'
 
 /** Hooks that refuse the request in an unawaited promise. */
