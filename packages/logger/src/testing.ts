@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CaptureRules, consumerOf, Exchange, type LogSink, NO_ROUTE, PHASE } from '@sluice/core'
 import { assertIdentity, type ExchangeFields, setFields } from '@sluice/core/testing'
-import { parseSegmentFile } from './segment-name.js'
+import { parseSegmentFile } from './writer/segment-name.js'
 
 export { assertIdentity }
 

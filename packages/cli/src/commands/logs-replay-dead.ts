@@ -1,11 +1,6 @@
 import { shippingOf } from '@sluice/gateway/log'
-import {
-  deadLetters,
-  type LetterCounts,
-  type LogOutputOptions,
-  type ReplayOutcome,
-  replayDeadLetters,
-} from '@sluice/logger/replay'
+import type { LogOutputOptions } from '@sluice/logger'
+import { deadLetters, type LetterCounts, type ReplayOutcome, replayDeadLetters } from '@sluice/logger/replay'
 import { EXIT, type ExitCode, Failure, messageOf } from '../failure.js'
 import { print, printTable, printValue, say } from '../output/output.js'
 import { Progress } from '../output/progress.js'

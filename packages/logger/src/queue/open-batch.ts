@@ -1,4 +1,4 @@
-import type { Batch } from '../writer/messages.js'
+import type { Batch } from './messages.js'
 
 /** Maximum number of records in a batch. */
 const BATCH_RECORDS = 512

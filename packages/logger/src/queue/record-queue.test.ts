@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { recordEnv } from '../record/record-env.js'
 import { assertIdentity, closeWhole, sampleExchange, until } from '../testing.js'
-import type { WriterProgram } from '../writer/writer-thread.js'
 import { newSpoolCount, RecordQueue, type RecordQueueOptions } from './record-queue.js'
+import type { WriterProgram } from './writer-thread.js'
 
 /** A writer that answers every batch, unless `misbehave` overrides that with code that sees `life` and the message. */
 function program(misbehave: string): WriterProgram {

@@ -1,12 +1,12 @@
 import type { Exchange, LogIdentity, LogSink, LossReason } from '@sluice/core'
+import { steadyMs } from '../lib/steady-clock.js'
 import { encodeRecord } from '../record/record.js'
 import type { RecordEnv } from '../record/record-env.js'
-import { steadyMs } from '../steady-clock.js'
-import type { Batch, Receipt } from '../writer/messages.js'
-import { type WriterProgram, WriterThread } from '../writer/writer-thread.js'
+import type { Batch, Receipt } from './messages.js'
 import { giveBack, OpenBatch } from './open-batch.js'
 import { ProblemReport } from './problem-report.js'
 import { SpoolOwners } from './spool-owners.js'
+import { type WriterProgram, WriterThread } from './writer-thread.js'
 
 /** Options for passing records from the request path to a writer thread. */
 export interface RecordQueueOptions {

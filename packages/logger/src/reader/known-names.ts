@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import { ERRORS } from '@sluice/core'
-import { TRAFFIC_MAPPING } from '../outputs/elasticsearch/mapping.js'
+import { TRAFFIC_MAPPING } from '../elasticsearch/mapping.js'
 
 /** Error for a name in a filter that no record can have. `known` lists the valid names. */
 export class UnknownNameError extends RangeError {

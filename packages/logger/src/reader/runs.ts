@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseSegmentFile, type SegmentName } from '../segment-name.js'
+import { parseSegmentFile, type SegmentName } from '../writer/segment-name.js'
 
 /** Current state of a segment file. */
 export interface Segment extends SegmentName {

@@ -4,17 +4,7 @@ import { type BodyBeginning, type CaptureRules, FORM_TYPE, mediaType } from '@sl
 import { decodedText, wholeCharacters } from './charset.js'
 import { maskedQuery } from './masked-query.js'
 import { isTextual } from './media-type.js'
-import { withoutFiles } from './multipart.js'
-
-/** A body as recorded text. */
-export interface BodyText {
-  readonly text: string
-  /**
-   * True if a value is omitted because of its name or because values are not recorded. A digest of the body
-   * would allow guesses to be confirmed.
-   */
-  readonly hidesValues: boolean
-}
+import { type BodyText, withoutFiles } from './multipart.js'
 
 /**
  * Returns the captured body as text, or null if it is not text. Omits files of multipart forms.

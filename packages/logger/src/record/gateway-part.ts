@@ -1,7 +1,18 @@
 import { jsonText } from './json-text.js'
-import type { RecordOptions } from './record-env.js'
 
-type GatewayOptions = Pick<RecordOptions, 'node' | 'environment' | 'worker' | 'version' | 'configDigest'>
+/** Identity of the gateway in records. */
+export interface GatewayOptions {
+  /** Index of the worker. */
+  readonly worker: number
+  /** Name of the machine or pod. */
+  readonly node: string
+  /** Name of the environment, to distinguish several gateways. Null or absent omits it. */
+  readonly environment?: string | null
+  /** Version of the gateway. */
+  readonly version: string
+  /** Returns the digest of the active configuration. Called once per record. */
+  readonly configDigest: () => string
+}
 
 /**
  * Formats the part of a record that identifies the gateway. The text is cached until the configuration

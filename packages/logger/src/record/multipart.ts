@@ -1,11 +1,20 @@
 import type { BodyBeginning } from '@sluice/core'
-import type { BodyText } from './body-text.js'
 import { isTextual } from './media-type.js'
 
 /** Boundary parameter (RFC 2046 section 5.1.1). */
 const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))/i
 const FILE_NAME = /filename/i
 const FIELD_NAME = /;\s*name=(?:"([^"]*)"|([^\s";]+))/i
+
+/** A body as recorded text. */
+export interface BodyText {
+  readonly text: string
+  /**
+   * True if a value is omitted because of its name or because values are not recorded. A digest of the body
+   * would allow guesses to be confirmed.
+   */
+  readonly hidesValues: boolean
+}
 
 /** Returns true if the value of a field with this name is recorded. */
 type RecordsValue = (name: string) => boolean

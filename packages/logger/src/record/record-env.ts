@@ -1,6 +1,6 @@
 import { type CaptureRules, Memo, SensitiveNames } from '@sluice/core'
 import { type CaptureNarrowing, type FieldLists, narrowed } from './capture-narrowing.js'
-import { GatewayPart } from './gateway-part.js'
+import { type GatewayOptions, GatewayPart } from './gateway-part.js'
 import { IsoClock } from './iso-clock.js'
 import { jsonText } from './json-text.js'
 
@@ -11,18 +11,8 @@ const CACHED_TEXTS = 16_384
 export type FieldSet = 'minimal' | 'standard' | 'full'
 
 /** Options shared by all records of a worker. */
-export interface RecordOptions {
+export interface RecordOptions extends GatewayOptions {
   readonly fields: FieldSet
-  /** Index of the worker. */
-  readonly worker: number
-  /** Name of the machine or pod. */
-  readonly node: string
-  /** Name of the environment, to distinguish several gateways. Null or absent omits it. */
-  readonly environment?: string | null
-  /** Version of the gateway. */
-  readonly version: string
-  /** Returns the digest of the active configuration. Called once per record. */
-  readonly configDigest: () => string
   /** Header fields and query parameters that hold secrets, in addition to the well-known ones. */
   readonly sensitiveNames?: readonly string[]
   /** Restrictions on captured messages. Null or absent records all that was captured. */

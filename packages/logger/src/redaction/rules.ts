@@ -8,6 +8,7 @@ import {
   VALUE_TYPES,
   type ValueTypeName,
 } from '@sluice/core'
+import { escapedForRegex } from './formats/syntax.js'
 import { LogKey } from './log-key.js'
 import { openPiece, type Piece } from './piece.js'
 import type { MaskShape, PrivacyArea, PrivacyOptions, PrivacyRule } from './privacy-options.js'
@@ -113,11 +114,6 @@ export function compileRules({ keys, rules }: PrivacyOptions): Readonly<Record<P
       key,
     )
   return { headers: area('headers'), query: area('query'), body: area('body'), vars: area('vars') }
-}
-
-/** Escapes a text for use in a regular expression. */
-export function escapedForRegex(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
 function actionOf(rule: PrivacyRule, key: LogKey | null): Action {

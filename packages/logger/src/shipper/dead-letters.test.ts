@@ -14,8 +14,8 @@ import { test } from 'node:test'
 import { sampleShipment } from '../outputs/testing/sample-shipment.js'
 import { shipTo } from '../outputs/testing/shipping.js'
 import { answering, webhookReceiver } from '../outputs/testing/webhook-receiver.js'
+import type { Receipt } from '../queue/messages.js'
 import { assertIdentity, scratchDir, until } from '../testing.js'
-import type { Receipt } from '../writer/messages.js'
 import { DeadLetters } from './dead-letters.js'
 
 const MIB = 1024 ** 2

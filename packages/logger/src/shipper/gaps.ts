@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
-import type { Instant } from '../steady-clock.js'
-import type { Receipt } from '../writer/messages.js'
+import type { Instant } from '../lib/steady-clock.js'
+import type { Receipt } from '../queue/messages.js'
 
 /**
  * Time without losses before a gap is reported, and minimum interval between two reports, in milliseconds.

@@ -6,9 +6,9 @@ import { mock, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isMainThread, MessageChannel, type MessagePort, Worker, workerData } from 'node:worker_threads'
 import { webhookReceiver } from '../outputs/testing/webhook-receiver.js'
+import type { Receipt } from '../queue/messages.js'
 import { newSpoolCount } from '../queue/record-queue.js'
 import { scratchDir, until } from '../testing.js'
-import type { Receipt } from '../writer/messages.js'
 import type { ShipperThreadOptions } from './thread.js'
 
 const THIS_FILE = fileURLToPath(import.meta.url)

@@ -1,14 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { LogOutputOptions } from '../outputs/open-output.js'
-import { openWithRetry } from '../outputs/open-with-retry.js'
-import { openPreparation, type PreparationOptions } from '../preparation.js'
+import { type Instant, steadyMs } from '../lib/steady-clock.js'
+import { openPreparation, type PreparationOptions } from '../preparation/preparation.js'
+import { type Receipt, sendReceipt, type ToWriter } from '../queue/messages.js'
 import type { SpoolCount } from '../queue/record-queue.js'
 import { ownerName } from '../spool/owner-name.js'
 import { Spool } from '../spool/spool.js'
-import { type Instant, steadyMs } from '../steady-clock.js'
-import { type Receipt, sendReceipt, type ToWriter } from '../writer/messages.js'
 import { DeadLetters } from './dead-letters.js'
 import { Gaps } from './gaps.js'
+import { type LogOutputOptions, openOutput, openWithRetry } from './open-output.js'
 import { Shipper } from './shipper.js'
 
 /** Options for the shipper thread. */
@@ -94,10 +93,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   // Loading a database takes time.
   const preparation = openPreparation(rules, (problem) => report({ problem }))
   // Loading a client library takes time. Records must be on disk before.
-  const output = openWithRetry(async () => {
-    const { openOutput } = await import('../outputs/open-output.js')
-    return openOutput(outputOptions, (problem) => report({ problem }))
-  })
+  const output = openWithRetry(() => openOutput(outputOptions, (problem) => report({ problem })))
   const shipper = new Shipper({ spool, output, deadLetters: new DeadLetters(dir, owner, report), report })
   const timers = [
     setInterval(() => {

@@ -1,4 +1,4 @@
-import type { Receipt } from '../writer/messages.js'
+import type { Receipt } from '../queue/messages.js'
 import type { AdoptionResult } from './adoption.js'
 
 /** Reports changes of the record counts. */

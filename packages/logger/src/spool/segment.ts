@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { steadyMs } from '../steady-clock.js'
+import { steadyMs } from '../lib/steady-clock.js'
 import { type FrameIndex, indexFrames } from './frame.js'
 import { SegmentMemory } from './segment-memory.js'
 

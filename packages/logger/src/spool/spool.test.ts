@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { steadyMs } from '../steady-clock.js'
+import { steadyMs } from '../lib/steady-clock.js'
 import { scratchDir } from '../testing.js'
 import { lockPath } from './lock.js'
 import { Mark } from './mark.js'

@@ -1,5 +1,5 @@
 import { type LossReason, makeFolders } from '@sluice/core'
-import type { Instant } from '../steady-clock.js'
+import type { Instant } from '../lib/steady-clock.js'
 import { changesOf, type Incoming, memoryText, type ReportChange, recordsOf } from './account.js'
 import { adoptDirectories, ownDirectory, removeEmpty } from './adoption.js'
 import { Framer } from './frame.js'

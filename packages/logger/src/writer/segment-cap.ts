@@ -1,6 +1,6 @@
 import { readdirSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseSegmentFile, type SegmentName, segmentFile } from '../segment-name.js'
+import { parseSegmentFile, type SegmentName, segmentFile } from './segment-name.js'
 
 /** Heartbeat interval of a writer's open segment, in milliseconds. */
 export const TOUCH_EVERY_MS = 30_000

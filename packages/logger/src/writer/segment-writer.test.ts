@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync, rmSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { segmentFile } from '../segment-name.js'
 import { scratchDir, segmentFiles, segmentLines } from '../testing.js'
+import { segmentFile } from './segment-name.js'
 import { SegmentWriter } from './segment-writer.js'
 
 const LINE_BYTES = 100

@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type LossReason, makeFolders } from '@sluice/core'
-import { segmentFile } from '../segment-name.js'
 import { type CapOptions, enforceCap } from './segment-cap.js'
+import { segmentFile } from './segment-name.js'
 
 /** Options for writing the segments of a worker. */
 export interface SegmentOptions extends CapOptions {

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openPreparation, type PreparationOptions } from '../preparation.js'
-import { sendReceipt, type ToWriter } from './messages.js'
+import { openPreparation, type PreparationOptions } from '../preparation/preparation.js'
+import { sendReceipt, type ToWriter } from '../queue/messages.js'
 import { TOUCH_EVERY_MS } from './segment-cap.js'
 import { type SegmentOptions, SegmentWriter } from './segment-writer.js'
 

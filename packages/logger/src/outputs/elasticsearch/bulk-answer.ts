@@ -1,3 +1,5 @@
+import { errors } from '@elastic/elasticsearch'
+import { reasonOf, statusOf as responseStatus } from '../../elasticsearch/cluster-error.js'
 import type { Delivery, Refusal } from '../output.js'
 
 /** Requested part of a bulk response. Elasticsearch omits the rest. */
@@ -110,7 +112,7 @@ const INDEX_ERRORS: ReadonlySet<string> = new Set([
 ])
 
 /** Returns true if the record can be accepted after an operator has fixed the index or the credentials. */
-export function isIndexError(status: number, type: string | undefined): boolean {
+function isIndexError(status: number, type: string | undefined): boolean {
   return status === 401 || status === 404 || INDEX_ERRORS.has(type ?? '')
 }
 
@@ -121,4 +123,27 @@ export function refusalOf(item: BulkItem, index: number, status: number): Refusa
   const reason = `${error?.reason ?? ''}${cause === undefined ? '' : `: ${cause}`}`.slice(0, MAX_REASON)
   const refusal = { index, status, type: error?.type ?? 'unknown', reason }
   return isIndexError(status, error?.type) ? { ...refusal, isTemporary: true } : refusal
+}
+
+/** Returns the outcome for the records of a bulk request that failed as a whole. */
+export function failedDelivery(error: unknown): Delivery {
+  const reason = reasonOf(error)
+  const status = responseStatus(error)
+  const isRefused = status === 400 && isByElasticsearch(error) && !isIndexError(status, typeOf(error))
+  if (status === 413 || isRefused) return { kind: 'unfit', status, reason }
+  const overload = status === 429 || status === 503 || error instanceof errors.TimeoutError
+  return { kind: 'failed', overload, reason }
+}
+
+/**
+ * Returns true if Elasticsearch itself sent the response. A 400 without its product header comes from a proxy
+ * and does not concern a record.
+ */
+function isByElasticsearch(error: unknown): boolean {
+  return error instanceof errors.ResponseError && error.headers?.['x-elastic-product'] === 'Elasticsearch'
+}
+
+function typeOf(error: unknown): string | undefined {
+  const body: unknown = error instanceof errors.ResponseError ? error.body : null
+  return (body as { readonly error?: { readonly type?: string } } | null)?.error?.type
 }

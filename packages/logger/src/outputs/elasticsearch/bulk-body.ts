@@ -1,4 +1,4 @@
-import type { YieldCpu } from '../../yield.js'
+import type { YieldCpu } from '../../lib/yield.js'
 import type { Shipment } from '../output.js'
 
 const HEAD = '{"create":{"_id":"'

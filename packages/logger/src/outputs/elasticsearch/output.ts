@@ -1,12 +1,12 @@
 import type { Client } from '@elastic/elasticsearch'
-import type { DiagnosticResult } from '@elastic/transport'
-import { yieldCpu } from '../../yield.js'
+import { type DiagnosticResult, Serializer } from '@elastic/transport'
+import { ANSWER_BOUNDS, type ElasticsearchAccess, elasticsearchClient } from '../../elasticsearch/client.js'
+import { reasonOf, statusOf } from '../../elasticsearch/cluster-error.js'
+import { conflictText, type DataStreamOptions, setUp } from '../../elasticsearch/setup.js'
+import { yieldCpu } from '../../lib/yield.js'
 import type { Delivery, LogOutput, ReportProblem, Shipment } from '../output.js'
-import { type BulkAnswer, bulkDelivery, ITEM_FILTER } from './bulk-answer.js'
+import { type BulkAnswer, bulkDelivery, failedDelivery, ITEM_FILTER, isBulkText } from './bulk-answer.js'
 import { bulkBody } from './bulk-body.js'
-import { ANSWER_BOUNDS, type ElasticsearchAccess, elasticsearchClient } from './client.js'
-import { failedDelivery, reasonOf, statusOf } from './failure.js'
-import { conflictText, type DataStreamOptions, setUp } from './setup.js'
 import { type AskedStream, withoutWritten } from './written.js'
 
 /** Options for shipping to a data stream of an Elasticsearch cluster. */
@@ -38,7 +38,7 @@ export class ElasticsearchOutput implements LogOutput {
   /** @throws Error if the CA file cannot be read. */
   constructor(options: ElasticsearchOptions, report: ReportProblem) {
     this.#options = options
-    this.#client = elasticsearchClient(options)
+    this.#client = elasticsearchClient(options, { Serializer: BulkTextSerializer })
     this.#report = report
   }
 
@@ -126,5 +126,12 @@ export class ElasticsearchOutput implements LogOutput {
       },
     )
     return this.#setup
+  }
+}
+
+/** Serializer that leaves bulk responses as text. */
+class BulkTextSerializer extends Serializer {
+  override deserialize<T = unknown>(json: string): T {
+    return isBulkText(json) ? (json as T) : super.deserialize<T>(json)
   }
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@elastic/elasticsearch'
+import { ANSWER_BOUNDS } from '../../elasticsearch/client.js'
+import { reasonOf } from '../../elasticsearch/cluster-error.js'
 import type { Delivery, Shipment } from '../output.js'
-import { ANSWER_BOUNDS } from './client.js'
-import { reasonOf } from './failure.js'
 
 type Answered = Extract<Delivery, { readonly kind: 'answered' }>
 

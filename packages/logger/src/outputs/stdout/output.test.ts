@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { LogIdentity } from '@sluice/core'
-import { openShippingSink } from '../../shipping-sink.js'
+import { openShippingSink } from '../../sinks/shipping-sink.js'
 import { assertIdentity, sampleExchange, scratchDir, until } from '../../testing.js'
 
 const THIS_FILE = fileURLToPath(import.meta.url)

@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test'
 import type { LogSink } from '@sluice/core'
-import { openShippingSink } from '../../shipping-sink.js'
+import type { LogOutputOptions } from '../../shipper/open-output.js'
+import { openShippingSink } from '../../sinks/shipping-sink.js'
 import { closeWhole, sampleExchange, scratchDir } from '../../testing.js'
-import type { LogOutputOptions } from '../open-output.js'
 
 /** A sink that ships to an output. It is closed after the test. */
 export interface Shipping {

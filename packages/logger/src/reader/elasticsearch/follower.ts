@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { estypes } from '@elastic/elasticsearch'
+import { isPassing } from '../../elasticsearch/cluster-error.js'
 import type { Hit } from './hit.js'
 import type { Snapshot } from './snapshot.js'
-import { isPassing } from './source-error.js'
 
 /** Options for following a query. */
 export interface Following {

@@ -1,5 +1,6 @@
 import type { Client, estypes } from '@elastic/elasticsearch'
-import { type ElasticsearchAccess, elasticsearchClient } from '../../outputs/elasticsearch/client.js'
+import { type ElasticsearchAccess, elasticsearchClient } from '../../elasticsearch/client.js'
+import { sourceError } from '../../elasticsearch/cluster-error.js'
 import { matchesFilter, type RecordFilter } from '../record-filter.js'
 import type { RecordSource, SearchOptions, TailOptions } from '../record-source.js'
 import type { RecordView } from '../record-view.js'
@@ -8,7 +9,6 @@ import { Follower } from './follower.js'
 import type { Hit } from './hit.js'
 import { queryOf } from './query.js'
 import { Snapshot } from './snapshot.js'
-import { sourceError } from './source-error.js'
 
 /** Options for reading a data stream. */
 export interface ElasticsearchSourceOptions extends ElasticsearchAccess {

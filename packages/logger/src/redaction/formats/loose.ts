@@ -1,6 +1,5 @@
-import { escapedForRegex } from '../rules.js'
 import { endOfLines } from './lines.js'
-import { PLAIN } from './syntax.js'
+import { escapedForRegex, PLAIN } from './syntax.js'
 import { plainLocation, type Scan } from './visitor.js'
 
 /** Start of a closing tag before the name. */

@@ -56,3 +56,8 @@ function xmlDecoded(written: string): string {
     return code <= 0x10ffff ? String.fromCodePoint(code) : all
   })
 }
+
+/** Escapes a text for use in a regular expression. */
+export function escapedForRegex(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}

@@ -1,5 +1,4 @@
-import { escapedForRegex } from '../rules.js'
-import { PLAIN, type Syntax, XML_TEXT } from './syntax.js'
+import { escapedForRegex, PLAIN, type Syntax, XML_TEXT } from './syntax.js'
 import { plainLocation, type Visitor } from './visitor.js'
 
 const TAG = /<(\/?)([^\s<>/"'=]+)/y

@@ -1,13 +1,13 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { LogSink } from '@sluice/core'
-import { checkedPreparation } from './preparation.js'
-import { RecordQueue } from './queue/record-queue.js'
-import { recordEnv } from './record/record-env.js'
+import { checkedPreparation } from '../preparation/preparation.js'
+import { RecordQueue } from '../queue/record-queue.js'
+import type { WriterProgram } from '../queue/writer-thread.js'
+import { recordEnv } from '../record/record-env.js'
+import type { WriterThreadOptions } from '../writer/thread.js'
 import type { SinkOptions } from './sink-options.js'
 import { makeWritable } from './writable-dir.js'
-import type { WriterThreadOptions } from './writer/thread.js'
-import type { WriterProgram } from './writer/writer-thread.js'
 
 /** Options for writing the traffic log to files. */
 export interface FileSinkOptions extends SinkOptions {
@@ -59,7 +59,7 @@ export function openFileSink(options: FileSinkOptions): LogSink {
 }
 
 function segmentProgram(options: WriterThreadOptions): WriterProgram {
-  return { entry: new URL('./writer/thread.js', import.meta.url), options }
+  return { entry: new URL('../writer/thread.js', import.meta.url), options }
 }
 
 /**

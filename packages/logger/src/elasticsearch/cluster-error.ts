@@ -1,6 +1,5 @@
 import { errors } from '@elastic/elasticsearch'
-import { statusOf, textOf } from '../../outputs/elasticsearch/failure.js'
-import { SourceError, type SourceFault } from '../record-source.js'
+import { SourceError, type SourceFault } from '../lib/source-error.js'
 
 /** Source of a query, for error messages. */
 export interface Location {
@@ -8,6 +7,7 @@ export interface Location {
   readonly dataStream: string
 }
 
+const MAX_REASON = 500
 /** Statuses of a temporarily unavailable cluster. */
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
@@ -53,4 +53,24 @@ function messageOf(error: unknown, status: number, { nodes, dataStream }: Locati
 
 function isAbsent(error: unknown): boolean {
   return error instanceof errors.ResponseError && error.body?.error?.type === 'index_not_found_exception'
+}
+
+/** Returns the HTTP status of an error, or 0 if there was no response. */
+export function statusOf(error: unknown): number {
+  return error instanceof errors.ResponseError ? (error.statusCode ?? 0) : 0
+}
+
+/** Returns a description of an error for the operator, with a remedy. Never contains credentials. */
+export function reasonOf(error: unknown): string {
+  const status = statusOf(error)
+  if (status === 401) return 'Elasticsearch rejected the credentials (401); check log.elasticsearch.auth'
+  if (status === 403) return `Elasticsearch denied access (403): ${textOf(error)}`
+  if (status > 0) return `Elasticsearch responded with ${status}: ${textOf(error)}`
+  return `Elasticsearch does not respond: ${textOf(error)}`
+}
+
+/** Returns the message of an error as one line. */
+function textOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  return text.replace(/\s+/g, ' ').slice(0, MAX_REASON)
 }

@@ -5,17 +5,17 @@ import { after, before, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { LogIdentity, LogSink } from '@sluice/core'
-import type { ElasticsearchAccess } from './outputs/elasticsearch/client.js'
-import { openShippingSink } from './shipping-sink.js'
-import { elasticsearchSkip } from './testing/elasticsearch.js'
+import type { ElasticsearchAccess } from '../elasticsearch/client.js'
+import { elasticsearchSkip } from '../testing/elasticsearch.js'
 import {
   connectionTo,
   freshDataStream,
   type SharedElasticsearch,
   sharedElasticsearch,
-} from './testing/shared-elasticsearch.js'
-import { TcpBridge } from './testing/tcp-bridge.js'
-import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
+} from '../testing/shared-elasticsearch.js'
+import { TcpBridge } from '../testing/tcp-bridge.js'
+import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from '../testing.js'
+import { openShippingSink } from './shipping-sink.js'
 
 // Delivery of records to a real node during outages, and from processes that are killed. Killing and restarting a node
 // is tested by the trials of gw bench (bench/src/trial).

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sampleExchange, scratchDir, until } from '../testing.js'
 import { openShippingSink } from './shipping-sink.js'
-import { sampleExchange, scratchDir, until } from './testing.js'
 
 test('the age of the oldest record that waits does not follow a clock that is set', async (t) => {
   const sink = openShippingSink({

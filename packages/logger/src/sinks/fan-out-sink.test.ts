@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { EMPTY_LOG } from '@sluice/core'
+import type { FieldSet } from '../record/record-env.js'
+import { assertIdentity, sampleExchange, scratchDir, segmentLines } from '../testing.js'
 import { FanOutSink, type Outlet } from './fan-out-sink.js'
 import { openFileSink } from './file-sink.js'
-import type { FieldSet } from './record/record-env.js'
-import { assertIdentity, sampleExchange, scratchDir, segmentLines } from './testing.js'
 
 const MIB = 1024 ** 2
 

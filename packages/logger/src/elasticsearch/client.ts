@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { Client, type ClientOptions } from '@elastic/elasticsearch'
-import { Serializer } from '@elastic/transport'
-import { isBulkText } from './bulk-answer.js'
 
 /** Connection options for an Elasticsearch cluster. */
 export interface ElasticsearchAccess {
@@ -28,26 +26,22 @@ export const ANSWER_BOUNDS = {
   maxCompressedResponseSize: 1024 ** 2,
 } as const
 
-/** Creates a client for a cluster. @throws Error if the CA file cannot be read. */
-export function elasticsearchClient(access: ElasticsearchAccess): Client {
+/**
+ * Creates a client for a cluster. @param more Further options of the client. @throws Error if the CA file
+ * cannot be read.
+ */
+export function elasticsearchClient(access: ElasticsearchAccess, more: ClientOptions = {}): Client {
   const options: ClientOptions = {
     nodes: [...access.nodes],
     compression: access.compress,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    Serializer: AnswerReader,
     // Only tries the other nodes. The shipper handles delayed retries.
     maxRetries: access.nodes.length - 1,
     ...(access.auth === null ? {} : { auth: access.auth }),
     ...tlsOf(access),
+    ...more,
   }
   return new Client(options)
-}
-
-/** Serializer that leaves bulk responses as text. */
-class AnswerReader extends Serializer {
-  override deserialize<T = unknown>(json: string): T {
-    return isBulkText(json) ? (json as T) : super.deserialize<T>(json)
-  }
 }
 
 function tlsOf({ caFile, insecure }: ElasticsearchAccess): ClientOptions {

@@ -1,14 +1,14 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { LogSink } from '@sluice/core'
-import type { LogOutputOptions } from './outputs/open-output.js'
-import { checkedPreparation } from './preparation.js'
-import { RecordQueue } from './queue/record-queue.js'
-import { recordEnv } from './record/record-env.js'
-import type { ShipperThreadOptions } from './shipper/thread.js'
+import { checkedPreparation } from '../preparation/preparation.js'
+import { RecordQueue } from '../queue/record-queue.js'
+import { recordEnv } from '../record/record-env.js'
+import type { LogOutputOptions } from '../shipper/open-output.js'
+import type { ShipperThreadOptions } from '../shipper/thread.js'
+import { OwnerDirectoryWatch } from '../spool/owner-directory-watch.js'
+import { ownerName } from '../spool/owner-name.js'
 import type { SinkOptions } from './sink-options.js'
-import { OwnerDirectoryWatch } from './spool/owner-directory-watch.js'
-import { ownerName } from './spool/owner-name.js'
 import { makeWritable } from './writable-dir.js'
 
 /** Options for shipping the traffic log to an output. */
@@ -54,7 +54,7 @@ export function openShippingSink(options: ShippingSinkOptions): LogSink {
   }
   return new RecordQueue({
     env: recordEnv({ ...options, node: options.node ?? hostname() }),
-    program: { entry: new URL('./shipper/thread.js', import.meta.url), options: thread },
+    program: { entry: new URL('../shipper/thread.js', import.meta.url), options: thread },
     queueBytes: options.queueBytes ?? QUEUE_BYTES,
     flushMs: options.flushMs ?? FLUSH_MS,
     maxRecordBytes: MAX_RECORD_BYTES,

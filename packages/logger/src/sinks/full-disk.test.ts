@@ -6,11 +6,11 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { LogIdentity } from '@sluice/core'
+import { elasticsearchSkip } from '../testing/elasticsearch.js'
+import { connectionTo, freshDataStream, sharedElasticsearch } from '../testing/shared-elasticsearch.js'
+import { TcpBridge } from '../testing/tcp-bridge.js'
+import { assertIdentity, sampleExchange, scratchDir, until } from '../testing.js'
 import { openShippingSink } from './shipping-sink.js'
-import { elasticsearchSkip } from './testing/elasticsearch.js'
-import { connectionTo, freshDataStream, sharedElasticsearch } from './testing/shared-elasticsearch.js'
-import { TcpBridge } from './testing/tcp-bridge.js'
-import { assertIdentity, sampleExchange, scratchDir, until } from './testing.js'
 
 // A spool on a full file system. Only the logging process sees it, in a separate mount namespace.
 

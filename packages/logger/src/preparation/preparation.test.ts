@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { openShippingSink } from '../sinks/shipping-sink.js'
+import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from '../testing.js'
 import { checkedPreparation, openPreparation } from './preparation.js'
-import { openShippingSink } from './shipping-sink.js'
-import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
 
 test('without rules and locations, lines are written unchanged', () => {
   const options = checkedPreparation({ privacy: { keys: [], rules: [] } })
@@ -24,7 +24,7 @@ test('records are prepared before they are on the disk of a spool, with places f
       ...{ kind: 'elasticsearch', nodes: ['http://127.0.0.1:1'], auth: null, caFile: null, insecure: false },
       ...{ compress: false, dataStream: 'logs-a-b', retentionDays: null, replicas: 0, manage: true },
     },
-    geo: { file: join(import.meta.dirname, '../samples/places.mmdb') },
+    geo: { file: join(import.meta.dirname, '../../samples/places.mmdb') },
     privacy: {
       keys: [],
       rules: [

@@ -1,5 +1,5 @@
 import type { Client } from '@elastic/elasticsearch'
-import { statusOf } from './failure.js'
+import { statusOf } from './cluster-error.js'
 import { type ForeignTemplate, foreignTemplate } from './foreign-template.js'
 import { mappingDifferences } from './mapping-differences.js'
 import { differences } from './setup-differences.js'

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogSink } from '@sluice/core'
-import { ElasticsearchOutput } from './outputs/elasticsearch/output.js'
-import { sampleShipment } from './outputs/testing/sample-shipment.js'
+import { ElasticsearchOutput } from '../outputs/elasticsearch/output.js'
+import { sampleShipment } from '../outputs/testing/sample-shipment.js'
+import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from '../testing/elasticsearch.js'
+import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from '../testing.js'
 import { openShippingSink } from './shipping-sink.js'
-import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from './testing/elasticsearch.js'
-import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
 
 // Tests with a real node that refuses records partly or temporarily.
 

@@ -1,7 +1,7 @@
-import { type GeoOptions, Places } from './geo/places.js'
-import { BatchPrivacy, type RedactedBatch } from './redaction/batch-privacy.js'
-import type { PrivacyOptions } from './redaction/privacy-options.js'
-import { compileRules } from './redaction/rules.js'
+import { BatchPrivacy, type RedactedBatch } from '../redaction/batch-privacy.js'
+import type { PrivacyOptions } from '../redaction/privacy-options.js'
+import { compileRules } from '../redaction/rules.js'
+import { type GeoOptions, Places } from './places.js'
 
 /** Processing of records on the thread that writes them. */
 export interface PreparationOptions {

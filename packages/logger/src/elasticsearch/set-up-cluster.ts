@@ -1,5 +1,5 @@
-import { sourceError } from '../../reader/elasticsearch/source-error.js'
 import { type ElasticsearchAccess, elasticsearchClient } from './client.js'
+import { sourceError } from './cluster-error.js'
 import { type DataStreamOptions, plannedSetup, type SetupOutcome, setUp } from './setup.js'
 import type { SetupStep } from './setup-steps.js'
 

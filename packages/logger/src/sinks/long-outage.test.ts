@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { elasticsearchSkip } from '../testing/elasticsearch.js'
+import { connectionTo, freshDataStream, sharedElasticsearch } from '../testing/shared-elasticsearch.js'
+import { TcpBridge } from '../testing/tcp-bridge.js'
+import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from '../testing.js'
 import { openShippingSink } from './shipping-sink.js'
-import { elasticsearchSkip } from './testing/elasticsearch.js'
-import { connectionTo, freshDataStream, sharedElasticsearch } from './testing/shared-elasticsearch.js'
-import { TcpBridge } from './testing/tcp-bridge.js'
-import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
 
 const WARM_UP = 10_000
 const DURING = 100_000

@@ -3,7 +3,6 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Capture, type LogSink } from '@sluice/core'
-import { type FileSinkOptions, openFileSink } from './file-sink.js'
 import {
   assertIdentity,
   captureRules,
@@ -13,7 +12,8 @@ import {
   segmentFiles,
   segmentLines,
   until,
-} from './testing.js'
+} from '../testing.js'
+import { type FileSinkOptions, openFileSink } from './file-sink.js'
 
 const MIB = 1024 ** 2
 

@@ -7,8 +7,8 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { LogIdentity, LogSink } from '@sluice/core'
+import { assertIdentity, sampleExchange, scratchDir, segmentFiles, segmentLines, until } from '../testing.js'
 import { openFileSink } from './file-sink.js'
-import { assertIdentity, sampleExchange, scratchDir, segmentFiles, segmentLines, until } from './testing.js'
 
 const MIB = 1024 ** 2
 const THIS_FILE = fileURLToPath(import.meta.url)

@@ -9,9 +9,9 @@ import {
   PHASE,
   WebSocketCounts,
 } from '@sluice/core'
-import { encodeRecord } from '../../record/record.js'
-import { recordEnv } from '../../record/record-env.js'
-import { captureRules, sampleExchange } from '../../testing.js'
+import { encodeRecord } from '../record/record.js'
+import { recordEnv } from '../record/record-env.js'
+import { captureRules, sampleExchange } from '../testing.js'
 import { TRAFFIC_MAPPING } from './mapping.js'
 
 const ON = { headers: true, body: true }

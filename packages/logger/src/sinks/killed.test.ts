@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { LogSink } from '@sluice/core'
+import { assertIdentity, sampleExchange, scratchDir, until } from '../testing.js'
 import { openShippingSink } from './shipping-sink.js'
-import { assertIdentity, sampleExchange, scratchDir, until } from './testing.js'
 
 // With a directory as argument, this file is a program that stops with records not handed over.
 
