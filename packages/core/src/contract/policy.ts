@@ -1,6 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { BodyLanguages } from './body-language.js'
 import type { CacheStore } from './cache-store.js'
+import { type Configured, withDefaults } from './configured.js'
 import type { ErrorCode } from './errors.js'
 import type { Exchange } from './exchange.js'
 import type { Expression } from './expression.js'
@@ -152,7 +153,7 @@ export interface CompileEnv {
  * @throws Error from `compile` if the configuration has a problem that the schema cannot express. The
  * operator sees the text.
  */
-export interface Policy<S extends TSchema = TSchema> {
+export interface Policy<S extends TSchema = TSchema, C = Static<S>> {
   /** Name for `use:`, in kebab-case. */
   readonly name: string
   /** Description in one sentence, for the reference. */
@@ -174,38 +175,38 @@ export interface Policy<S extends TSchema = TSchema> {
    * Returns the phase in which the policy identifies the consumer (see `x.identify`) with this configuration.
    * Absent or null: it does not.
    */
-  authenticates?(config: Static<S>): ConsumerPhase | null
+  authenticates?(config: C): ConsumerPhase | null
   /**
    * Returns the phase in which the policy requires a consumer and refuses anonymous requests. A policy that
    * identifies the consumer must come before it in the chain.
    */
-  needsConsumer?(config: Static<S>): ConsumerPhase | null
+  needsConsumer?(config: C): ConsumerPhase | null
   /**
    * Returns the source of client certificates with this configuration: the client's connection, or a field
    * that a trusted proxy adds. The listener must provide them. Absent or null: the policy uses none.
    */
-  clientCertificates?(config: Static<S>): 'connection' | 'forwarded' | null
+  clientCertificates?(config: C): 'connection' | 'forwarded' | null
   /**
    * Returns the paths that the policy answers itself with this configuration. A route that uses the policy
    * must match them. Values in `config` may still be unresolved references.
    */
-  answersPaths?(config: Static<S>): readonly string[]
+  answersPaths?(config: C): readonly string[]
   /**
    * Returns warnings for valid configuration that is rarely intended. Values in `config` may still be
    * unresolved references.
    */
-  warnings?(config: Static<S>): readonly PolicyWarning[]
+  warnings?(config: C): readonly PolicyWarning[]
   /**
    * Returns true if the policy must have a condition with this configuration, because it would harm every
    * request.
    */
-  needsCondition?(config: Static<S>): boolean
+  needsCondition?(config: C): boolean
   /**
    * Returns the header fields and query parameters that carry secrets with this configuration. The traffic
    * log masks them.
    */
-  secretNames?(config: Static<S>): readonly string[]
-  compile(config: Static<S>, env: CompileEnv, use?: PolicyIdentity): Step | null | Promise<Step | null>
+  secretNames?(config: C): readonly string[]
+  compile(config: C, env: CompileEnv, use?: PolicyIdentity): Step | null | Promise<Step | null>
 }
 
 /** A warning of `gw validate`, with a remedy. */
@@ -232,9 +233,25 @@ export interface MeasuredCost {
   readonly request: string
 }
 
-/** Declares a policy. The type of its configuration is derived from the schema. */
-export function definePolicy<S extends TSchema>(policy: Policy<S>): Policy<S> {
-  return policy
+/** Functions of a policy that get its configuration. */
+const CONFIGURED = [
+  ...(['authenticates', 'needsConsumer', 'clientCertificates', 'answersPaths', 'warnings'] as const),
+  ...(['needsCondition', 'secretNames', 'compile'] as const),
+]
+
+/**
+ * Declares a policy. The type of its configuration is derived from the schema. Its functions get a configuration
+ * in which options with a default are present.
+ */
+export function definePolicy<S extends TSchema>(policy: Policy<S, Configured<S>>): Policy<S> {
+  const defined: Record<string, unknown> = { ...policy }
+  for (const name of CONFIGURED) {
+    const call = policy[name] as ((config: unknown, ...rest: unknown[]) => unknown) | undefined
+    if (call === undefined) continue
+    defined[name] = (config: unknown, ...rest: unknown[]) =>
+      call.call(policy, withDefaults(policy.schema, config), ...rest)
+  }
+  return defined as unknown as Policy<S>
 }
 
 /** Policies that a gateway supports, by name, and its query languages for bodies. */

@@ -4,9 +4,11 @@ import {
   type ObjectOptions,
   type StringOptions,
   type TArray,
+  type TBoolean,
   type TInteger,
   type TLiteral,
   type TObject,
+  type TOptional,
   type TProperties,
   type TSchema,
   type TString,
@@ -53,13 +55,22 @@ export function oneOf<const W extends string | number>(
   )
 }
 
+/** An optional value with a default, which is always present when the policy is compiled. */
+export type TDefaulted<T extends TSchema, D> = TOptional<T> & { default: D }
+
+type Defaulted<T extends TSchema, D> = [D] extends [undefined] ? TOptional<T> : TDefaulted<T, D>
+
+function defaulted<T extends TSchema, D>(schema: T): Defaulted<T, D> {
+  return Type.Optional(schema) as Defaulted<T, D>
+}
+
 /** Schema of an optional enumeration. */
-export function optionalOneOf<const W extends string | number>(
+export function optionalOneOf<const W extends string | number, D extends NoInfer<W> | undefined = undefined>(
   words: readonly W[],
   description: string,
-  fallback?: NoInfer<W>,
-) {
-  return Type.Optional(oneOf(words, description, fallback))
+  fallback?: D,
+): Defaulted<TUnion<TLiteral<W>[]>, D> {
+  return defaulted(oneOf(words, description, fallback))
 }
 
 /** Schema of an optional path of a file that is read when the document is loaded. */
@@ -74,23 +85,25 @@ export function optionalText(maxLength: number, description: string) {
 
 /** Schema of an optional boolean. */
 export function optionalFlag(fallback: boolean, description: string) {
-  return Type.Optional(Type.Boolean({ default: fallback, description }))
+  return defaulted<TBoolean, boolean>(Type.Boolean({ default: fallback, description }))
 }
 
 /** Schema of an optional size such as `16kb`. */
-export function optionalSize(description: string, fallback?: string) {
+export function optionalSize<D extends string | undefined = undefined>(description: string, fallback?: D) {
   return optionalMatch(SIZE_PATTERN, description, fallback)
 }
 
 /** Schema of an optional duration such as `5s`. */
-export function optionalDuration(description: string, fallback?: string) {
+export function optionalDuration<D extends string | undefined = undefined>(
+  description: string,
+  fallback?: D,
+) {
   return optionalMatch(DURATION_PATTERN, description, fallback)
 }
 
-function optionalMatch(pattern: string, description: string, fallback: string | undefined) {
-  return Type.Optional(
-    Type.String({ ...(fallback === undefined ? {} : { default: fallback }), pattern, description }),
-  )
+function optionalMatch<D extends string | undefined>(pattern: string, description: string, fallback: D) {
+  const options = { ...(fallback === undefined ? {} : { default: fallback }), pattern, description }
+  return defaulted<TString, D>(Type.String(options))
 }
 
 /** Schema of a text. */
@@ -99,9 +112,12 @@ export function string(description: string, options: StringOptions = {}): TStrin
 }
 
 /** Schema of an optional text. */
-export function optionalString(description: string, options: StringOptions = {}) {
-  return Type.Optional(string(description, options))
+export function optionalString<O extends StringOptions>(description: string, options?: O) {
+  return defaulted<TString, DefaultOf<O>>(string(description, options))
 }
+
+/** Type of the default in the options of a schema, or undefined. */
+type DefaultOf<O> = O extends { readonly default: infer D } ? D : undefined
 
 /** Schema of an integer. */
 export function integer(description: string, options: IntegerOptions = {}): TInteger {
@@ -109,8 +125,8 @@ export function integer(description: string, options: IntegerOptions = {}): TInt
 }
 
 /** Schema of an optional integer. */
-export function optionalInteger(description: string, options: IntegerOptions = {}) {
-  return Type.Optional(integer(description, options))
+export function optionalInteger<O extends IntegerOptions>(description: string, options?: O) {
+  return defaulted<TInteger, DefaultOf<O>>(integer(description, options))
 }
 
 /** Schema of a list. */
@@ -119,8 +135,12 @@ export function list<T extends TSchema>(item: T, description: string, options: A
 }
 
 /** Schema of an optional list. */
-export function optionalList<T extends TSchema>(item: T, description: string, options: ArrayOptions = {}) {
-  return Type.Optional(list(item, description, options))
+export function optionalList<T extends TSchema, O extends ArrayOptions>(
+  item: T,
+  description: string,
+  options?: O,
+) {
+  return defaulted<TArray<T>, DefaultOf<O>>(list(item, description, options))
 }
 
 /** Schema of all options of a policy. @param paragraphs description of the policy in the reference. */
