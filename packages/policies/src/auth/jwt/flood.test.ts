@@ -6,8 +6,8 @@ import { encode, Issuer } from '../../crypto/jose/testing/issuer.js'
 import { signatureCheck } from '../../crypto/keys/signature.js'
 import { SignatureChecks } from '../../crypto/keys/signature-checks.js'
 import { checksOnThreads, checksWithoutRoom } from '../../crypto/keys/testing/checks.js'
+import { compileRefusals } from '../../identity/token/refusals.js'
 import { exchange, testEnv } from '../../testing.js'
-import { compileRefusals } from './refusals.js'
 import { TokenGate } from './token-gate.js'
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')

@@ -4,10 +4,11 @@ import { compileKeySet } from '../../crypto/jose/local-key-set.js'
 import { openRemoteKeys } from '../../crypto/jose/remote-keys.js'
 import { tenantWarnings } from '../../crypto/jose/tenants.js'
 import { signatureChecks } from '../../crypto/keys/signature-checks.js'
-import { compileRefusals } from './refusals.js'
-import { DEFAULT_ALGORITHMS, type JwtConfig, jwtSchema } from './schema.js'
+import { compileRefusals } from '../../identity/token/refusals.js'
+import { tokenLocation } from '../../identity/token/token-location.js'
+import { DEFAULT_ALGORITHMS } from '../../identity/token/token-options.js'
+import { type JwtConfig, jwtSchema } from './schema.js'
 import { TokenGate } from './token-gate.js'
-import { tokenLocation } from './token-location.js'
 
 const ANY_AUDIENCE = {
   message: 'jwt does not check the audience of tokens: tokens for other services of the issuer are accepted',

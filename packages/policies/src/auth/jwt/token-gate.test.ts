@@ -5,8 +5,8 @@ import type { KeySet, SignatureKey } from '../../crypto/jose/key-set.js'
 import { Issuer } from '../../crypto/jose/testing/issuer.js'
 import { signatureCheck } from '../../crypto/keys/signature.js'
 import { SignatureChecks } from '../../crypto/keys/signature-checks.js'
+import { compileRefusals } from '../../identity/token/refusals.js'
 import { exchange, testEnv } from '../../testing.js'
-import { compileRefusals } from './refusals.js'
 import { TokenGate } from './token-gate.js'
 
 // A set of keys that is not in the configuration: one that is fetched answers late, and changes while requests run.

@@ -3,13 +3,14 @@ import { type Eventual, type Exchange, type Outcome, parseSize } from '@sluice/c
 import { LRUCache } from 'lru-cache'
 import type { KeySet } from '../../crypto/jose/key-set.js'
 import type { SignatureChecks } from '../../crypto/keys/signature-checks.js'
+import type { TokenRefusals } from '../../identity/token/refusals.js'
+import { isHolder } from '../../identity/token/token-binding.js'
+import { tokenLocation } from '../../identity/token/token-location.js'
+import { DEFAULT_TOKEN_BYTES } from '../../identity/token/token-options.js'
+import { TokenVerifier, type Verdict } from '../../identity/token/token-verifier.js'
+import { type VerifiedToken, VerifiedTokens } from '../../identity/token/verified-tokens.js'
 import type { CredentialLocation } from '../../shared/field-location/credential.js'
-import type { TokenRefusals } from './refusals.js'
-import { DEFAULT_CACHE_ENTRIES, DEFAULT_TOKEN_BYTES, type JwtConfig } from './schema.js'
-import { isHolder } from './token-binding.js'
-import { tokenLocation } from './token-location.js'
-import { TokenVerifier, type Verdict } from './token-verifier.js'
-import { type VerifiedToken, VerifiedTokens } from './verified-tokens.js'
+import { DEFAULT_CACHE_ENTRIES, type JwtConfig } from './schema.js'
 
 /**
  * Maximum number of remembered refusals. Attackers can fill this cache, whose only purpose is to stop clients

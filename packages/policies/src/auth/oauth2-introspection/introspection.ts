@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 import { type CompileEnv, FORM_TYPE, type HttpAnswer, HttpCallFailed, type HttpClient } from '@sluice/core'
 import { type ClientAuth, compileClientAuth } from '../../identity/client-auth/client-auth.js'
+import type { VerifiedToken } from '../../identity/token/verified-tokens.js'
 import { CallBreaker } from '../../shared/call/call-breaker.js'
 import { CallCache, type Found } from '../../shared/call/call-cache.js'
 import { callOptions, durationWithin } from '../../shared/call/call-options.js'
 import { digestOf } from '../../shared/call/call-sharing.js'
 import { parseEndpoint } from '../../shared/call/endpoint.js'
 import { type Asked, SharedAnswerCache } from '../../shared/call/shared-answer-cache.js'
-import type { VerifiedToken } from '../jwt/verified-tokens.js'
 import { type AnswerReader, IntrospectionFailed, type Lifetimes } from './answer-reader.js'
 import {
   DEFAULT_ENTRIES,

@@ -1,5 +1,5 @@
 import type { CompileEnv, Reply } from '@sluice/core'
-import { bearerChallenge, compileRefusals, type TokenRefusals } from '../jwt/refusals.js'
+import { bearerChallenge, compileRefusals, type TokenRefusals } from '../../identity/token/refusals.js'
 import type { IntrospectionConfig } from './schema.js'
 
 /** Responses to requests without an active token. */

@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { clientAuthKeys } from '../../identity/client-auth/client-auth.js'
+import { tokenOptions } from '../../identity/token/token-options.js'
 import { callTls } from '../../shared/call/call-tls.js'
 import {
   optionalClosed,
@@ -10,7 +11,6 @@ import {
   policyOptions,
   string,
 } from '../../shared/options/options.js'
-import { jwtSchema } from '../jwt/schema.js'
 
 /** Default of `timeout`. */
 export const DEFAULT_TIMEOUT = '2s'
@@ -27,9 +27,9 @@ export const DEFAULT_FAILURES = 5
 /** Default of `breaker.openFor`. */
 export const DEFAULT_OPEN = '5s'
 
-const { issuers, audiences, requiredScopes, requiredClaims, forwardClaims } = jwtSchema.properties
-const { tokenFrom, name, scheme, strip, maxTokenBytes, realm } = jwtSchema.properties
-const { nameClaim, groupsClaim, rolesClaim } = jwtSchema.properties
+const { issuers, audiences, requiredScopes, requiredClaims, forwardClaims } = tokenOptions
+const { tokenFrom, name, scheme, strip, maxTokenBytes, realm } = tokenOptions
+const { nameClaim, groupsClaim, rolesClaim } = tokenOptions
 
 const cache = optionalClosed('Cache of introspection responses.', {
   scope: optionalOneOf(

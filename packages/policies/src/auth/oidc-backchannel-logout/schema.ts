@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
+import { providerOptions } from '../../identity/token/provider-options.js'
 import { optionalDuration, policyOptions, string } from '../../shared/options/options.js'
-import { providerKeys } from '../oidc/schema.js'
 
 /** Default of `rememberFor`. */
 export const DEFAULT_REMEMBER = '1d'
@@ -8,7 +8,7 @@ export const DEFAULT_REMEMBER = '1d'
 /** Schema of the `oidc-backchannel-logout` configuration. */
 export const backchannelLogoutSchema = policyOptions(
   {
-    ...providerKeys,
+    ...providerOptions,
     clientId: string('Client id, the same as in the `oidc` policy.', { minLength: 1, maxLength: 1024 }),
     rememberFor: optionalDuration(
       'Time an ended session is remembered. Use the `session.lifetime` of `oidc` or longer, at most 30d.',

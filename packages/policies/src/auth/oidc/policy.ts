@@ -6,27 +6,22 @@ import { reasonOf } from '../../identity/session/redirect.js'
 import type { OpenSession, Session } from '../../identity/session/session.js'
 import { cookieOf, SessionGate } from '../../identity/session/session-gate.js'
 import { type Site, siteOf } from '../../identity/session/site.js'
+import { claimTexts } from '../../identity/token/claim.js'
+import { consumerIn } from '../../identity/token/consumer-claims.js'
+import { ForwardedClaims } from '../../identity/token/forwarded-claims.js'
+import { DEFAULT_TIMEOUT } from '../../identity/token/provider-options.js'
+import { ProviderTokens } from '../../identity/token/provider-tokens.js'
 import { callOptions } from '../../shared/call/call-options.js'
 import { digestOf } from '../../shared/call/call-sharing.js'
 import { readCookies } from '../../shared/field-location/cookie.js'
 import { memberOf } from '../../shared/json/strict-json.js'
 import { fieldName } from '../../shared/message/field-name.js'
 import { SpoofedFields } from '../../shared/message/spoofed-fields.js'
-import { claimTexts } from '../jwt/claim.js'
-import { consumerIn } from '../jwt/consumer-claims.js'
-import { ForwardedClaims } from '../jwt/forwarded-claims.js'
 import { Login, namesConsumer } from './login.js'
 import { Logout } from './logout.js'
 import { Provider } from './provider.js'
-import { ProviderTokens } from './provider-tokens.js'
 import { Refresher, SessionEnded } from './refresher.js'
-import {
-  DEFAULT_REFRESH_BEFORE,
-  DEFAULT_STALE,
-  DEFAULT_TIMEOUT,
-  type OidcConfig,
-  oidcSchema,
-} from './schema.js'
+import { DEFAULT_REFRESH_BEFORE, DEFAULT_STALE, type OidcConfig, oidcSchema } from './schema.js'
 
 /** The `oidc` policy. Logs users in with OpenID Connect, and identifies the consumer. */
 export const oidc = definePolicy({

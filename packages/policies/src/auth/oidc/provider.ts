@@ -9,13 +9,14 @@ import {
 } from '../../crypto/jose/issuer-calls.js'
 import { type Tenants, tenantsOf } from '../../crypto/jose/tenants.js'
 import { type ClientAuth, compileClientAuth } from '../../identity/client-auth/client-auth.js'
+import { DEFAULT_TIMEOUT } from '../../identity/token/provider-options.js'
 import { digestOf } from '../../shared/call/call-sharing.js'
 import { parseEndpoint } from '../../shared/call/endpoint.js'
 import { SharedFetch } from '../../shared/call/shared-fetch.js'
 import { MARGIN_MS } from '../../shared/call/single-flight.js'
 import { isBearerType, isIssued } from '../../shared/call/token-answer.js'
 import { type JsonObject, memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
-import { DEFAULT_TIMEOUT, type OidcConfig } from './schema.js'
+import type { OidcConfig } from './schema.js'
 import { fetchMetadataOnce } from './shared-metadata.js'
 
 /** Age in milliseconds after which metadata are refreshed in the background. */

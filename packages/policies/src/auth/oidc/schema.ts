@@ -1,10 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { tenantsSchema } from '../../crypto/jose/tenants.js'
 import { clientAuthKeys } from '../../identity/client-auth/client-auth.js'
 import { sessionOptions } from '../../identity/session/session-options.js'
-import { callTls } from '../../shared/call/call-tls.js'
+import { providerOptions } from '../../identity/token/provider-options.js'
 import {
-  oneOf,
   optionalClosed,
   optionalDuration,
   optionalFlag,
@@ -14,56 +12,22 @@ import {
   policyOptions,
   string,
 } from '../../shared/options/options.js'
-import { DEFAULT_ALGORITHMS, DEFAULT_SKEW } from '../jwt/schema.js'
 
 /** Default of `scopes`. */
 export const DEFAULT_SCOPES: readonly string[] = ['openid', 'profile', 'email']
-/** Default of `timeout`. */
-export const DEFAULT_TIMEOUT = '5s'
 /** Default of `refreshBefore`. */
 export const DEFAULT_REFRESH_BEFORE = '60s'
 /** Default of `staleIfError`. */
 export const DEFAULT_STALE = '10m'
 /** Default of `logout.returnTo`. */
 export const DEFAULT_RETURN = '/'
-/** Default of `clockSkew`. */
-export { DEFAULT_SKEW }
-/** Signature algorithms that use a public key. */
-export const ID_TOKEN_ALGORITHMS = [
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'PS256',
-  'PS384',
-  'PS512',
-  'RS256',
-] as const
-
 const claim = { minLength: 1, maxLength: 256 }
 const place = '^/[!-~]*$'
-
-/** Configuration keys that identify the provider and the client. */
-export const providerKeys = {
-  issuer: string(
-    'Issuer of the provider. Its metadata are at `/.well-known/openid-configuration` (OpenID Connect Discovery).',
-    { minLength: 1, maxLength: 2048, destination: true },
-  ),
-  tenants: tenantsSchema,
-  algorithms: optionalList(
-    oneOf(ID_TOKEN_ALGORITHMS, 'Signature algorithm.'),
-    'Accepted signature algorithms of tokens.',
-    { default: [...DEFAULT_ALGORITHMS], minItems: 1, uniqueItems: true },
-  ),
-  clockSkew: optionalDuration('Allowed clock difference.', DEFAULT_SKEW),
-  timeout: optionalDuration('Timeout of each call to the provider, 1ms to 20s.', DEFAULT_TIMEOUT),
-  tls: callTls,
-}
 
 /** Schema of the `oidc` configuration. */
 export const oidcSchema = policyOptions(
   {
-    ...providerKeys,
+    ...providerOptions,
     ...clientAuthKeys,
     redirectUri: string(
       'Redirect URI registered at the provider, such as `https://app.example.com/oauth2/callback`. The route must match its path. Its origin is the origin of the site. HTTP is allowed only for loopback.',

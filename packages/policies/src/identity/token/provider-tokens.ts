@@ -6,20 +6,19 @@ import { openRemoteKeys } from '../../crypto/jose/remote-keys.js'
 import { signatureChecks } from '../../crypto/keys/signature-checks.js'
 import { decode } from '../../shared/encoding/byte-text.js'
 import { memberOf } from '../../shared/json/strict-json.js'
-import { type ClaimsSet, parseClaims } from '../jwt/claims-set.js'
-import { compileRefusals } from '../jwt/refusals.js'
-import { DEFAULT_ALGORITHMS, DEFAULT_SKEW, type JwtConfig } from '../jwt/schema.js'
-import { TokenVerifier } from '../jwt/token-verifier.js'
-import { DEFAULT_TIMEOUT, type OidcConfig } from './schema.js'
+import { type ClaimsSet, parseClaims } from './claims-set.js'
+import { DEFAULT_TIMEOUT, type ProviderConfig } from './provider-options.js'
+import { compileRefusals } from './refusals.js'
+import { DEFAULT_ALGORITHMS, DEFAULT_SKEW, type TokenConfig } from './token-options.js'
+import { TokenVerifier } from './token-verifier.js'
 
 /** Maximum that `iat` may be in the future, in milliseconds. Tolerates provider clocks that are ahead. */
 const MAX_AHEAD_MS = 600_000
 
 /** Configuration of token verification: the provider, the client and the accepted algorithms. */
-export type ProviderTokensConfig = Pick<
-  OidcConfig,
-  'issuer' | 'tenants' | 'clientId' | 'algorithms' | 'clockSkew' | 'timeout' | 'tls'
->
+export interface ProviderTokensConfig extends ProviderConfig {
+  readonly clientId: string
+}
 
 /** Returns the hash for `at_hash` (OpenID Connect Core 1.0, section 3.1.3.6). Ed25519 uses SHA-512. */
 function hashOf(alg: string): string {
@@ -52,8 +51,8 @@ export class ProviderTokens {
     }
     const accepted = { allowed: algorithms, allowWeak: false }
     const keys = openRemoteKeys(jwks, accepted, env)
-    const rules: JwtConfig = {
-      ...{ algorithms: [...algorithms], audiences: [clientId] },
+    const rules: TokenConfig = {
+      audiences: [clientId],
       // Metadata keys sign only for their own issuer, or for the listed tenants.
       ...(tenants === undefined && { issuers: [issuer] }),
       ...{ clockSkew: config.clockSkew ?? DEFAULT_SKEW, requireExpiry: types === undefined },

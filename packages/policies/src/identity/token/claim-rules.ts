@@ -1,16 +1,16 @@
 import type { Reply } from '@sluice/core'
-import { hasControls } from '../../identity/consumers/controls.js'
 import { isExact } from '../../shared/json/exact.js'
+import { hasControls } from '../consumers/controls.js'
 import { claimAt, scopesOf } from './claim.js'
 import type { ClaimsSet } from './claims-set.js'
 import type { TokenRefusals } from './refusals.js'
-import { DEFAULT_CONSUMER_CLAIM, type JwtConfig } from './schema.js'
+import { DEFAULT_CONSUMER_CLAIM, type TokenConfig } from './token-options.js'
 
 /** Checks the claims of a token with a valid signature. Returns null if they are acceptable. */
 export type ClaimRule = (claims: ClaimsSet) => Reply | null
 
 /** Compiles the checks of claims other than times, in the order in which they run. */
-export function compileRules(config: JwtConfig, refusals: TokenRefusals): readonly ClaimRule[] {
+export function compileRules(config: TokenConfig, refusals: TokenRefusals): readonly ClaimRule[] {
   const rules: ClaimRule[] = []
   const { issuers, audiences, requiredScopes } = config
   if (issuers !== undefined) rules.push(issuerRule(new Set(issuers), refusals.issuer))

@@ -2,11 +2,11 @@ import { type Consumer, consumerOf } from '@sluice/core'
 import type { JsonObject } from '../../shared/json/strict-json.js'
 import { claimAt, claimItems, claimLists, scopesOf } from './claim.js'
 import { idOf } from './claim-rules.js'
-import { DEFAULT_CONSUMER_CLAIM, type JwtConfig } from './schema.js'
+import { DEFAULT_CONSUMER_CLAIM, type TokenConfig } from './token-options.js'
 
 /** Names of the claims that describe the consumer. */
 export interface ConsumerClaims
-  extends Pick<JwtConfig, 'consumerClaim' | 'nameClaim' | 'groupsClaim' | 'rolesClaim'> {
+  extends Pick<TokenConfig, 'consumerClaim' | 'nameClaim' | 'groupsClaim' | 'rolesClaim'> {
   /** Policy that has verified the claims. */
   readonly auth: string
   /** Claims as text, as conditions see them. */

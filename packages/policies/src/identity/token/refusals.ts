@@ -1,6 +1,6 @@
 import { type CompileEnv, isFieldValue, type Reply } from '@sluice/core'
 import { overloadRefusal } from '../../shared/outcome/overload.js'
-import type { JwtConfig } from './schema.js'
+import type { TokenConfig } from './token-options.js'
 
 /** Responses to requests without a valid token, with the challenges of RFC 6750 section 3. */
 export interface TokenRefusals {
@@ -23,7 +23,7 @@ export interface TokenRefusals {
 }
 
 /** Compiles the responses. @throws Error if the realm or a scope cannot be written in a challenge. */
-export function compileRefusals({ realm, requiredScopes = [] }: JwtConfig, env: CompileEnv): TokenRefusals {
+export function compileRefusals({ realm, requiredScopes = [] }: TokenConfig, env: CompileEnv): TokenRefusals {
   const challenge = bearerChallenge(realm)
   const unsound = requiredScopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
   if (unsound !== undefined)

@@ -13,9 +13,9 @@ import { type ClaimsSet, parseClaims } from './claims-set.js'
 import { consumerIn } from './consumer-claims.js'
 import { ForwardedClaims } from './forwarded-claims.js'
 import type { TokenRefusals } from './refusals.js'
-import { DEFAULT_SKEW, type JwtConfig } from './schema.js'
 import { bindingOf, type TokenBinding } from './token-binding.js'
 import { tokenLocation } from './token-location.js'
+import { DEFAULT_SKEW, type TokenConfig } from './token-options.js'
 import type { VerifiedToken } from './verified-tokens.js'
 
 /** Result of a verification. Tokens with a valid signature are cached, even if their claims are refused. */
@@ -40,9 +40,9 @@ export class TokenVerifier {
   readonly #types: ReadonlySet<string>
   readonly #isTypeNeeded: boolean
   readonly #skewMs: number
-  readonly #config: JwtConfig
+  readonly #config: TokenConfig
 
-  constructor(config: JwtConfig, keys: KeySet, refusals: TokenRefusals, checks: SignatureChecks) {
+  constructor(config: TokenConfig, keys: KeySet, refusals: TokenRefusals, checks: SignatureChecks) {
     this.forwarded = new ForwardedClaims(config.forwardClaims ?? {}, tokenLocation(config).name)
     this.#keys = keys
     this.#checks = checks

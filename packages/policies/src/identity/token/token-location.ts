@@ -5,10 +5,10 @@ import {
   headerCredential,
   queryCredential,
 } from '../../shared/field-location/credential.js'
-import type { JwtConfig } from './schema.js'
+import type { TokenConfig } from './token-options.js'
 
 /** Compiles the location of the token. @throws Error if the name is not valid there. */
-export function tokenLocation({ tokenFrom = 'header', name, scheme }: JwtConfig): CredentialLocation {
+export function tokenLocation({ tokenFrom = 'header', name, scheme }: TokenConfig): CredentialLocation {
   if (tokenFrom === 'header') return tokenHeader(name ?? 'authorization', scheme)
   if (scheme !== undefined) throw new Error("'scheme' is only for a token in a header; remove it")
   const written = name ?? 'access_token'
