@@ -17,9 +17,12 @@ export class TestReport {
   passed = 0
   failed = 0
   skipped = 0
+  /** The program that runs each test file. */
+  #programs
+  #groups
   /** Names of the running tests, outermost first. */
   #open = []
-  /** Last part of the output of each file. */
+  /** Last part of the output of each program. */
   #outputs = new Map()
   /** Duration of each file in milliseconds. */
   #durations = new Map()
@@ -27,6 +30,14 @@ export class TestReport {
   #skipped = new Map()
   /** Failures by the file that calls `test`, which may be a helper. */
   #failures = new Map()
+
+  /** @param programs the program that runs each test file, if it is not the file itself */
+  constructor(programs = new Map()) {
+    this.#programs = programs
+    this.#groups = new Set(
+      [...programs].filter(([file, program]) => file !== program).map(([, program]) => program),
+    )
+  }
 
   /** Processes one event of the `node:test` runner. */
   take({ type, data }) {
@@ -46,8 +57,9 @@ export class TestReport {
     for (const [file, failures] of this.#failures) {
       console.log(`\n✖ ${file}`)
       for (const failure of failures) console.log(indented(failure))
-      const output = this.#outputs.get(file)
-      if (output !== undefined) console.log(`  output of ${file}:\n${indented(output.trimEnd())}`)
+      const program = this.#programs.get(file) ?? file
+      const output = this.#outputs.get(program)
+      if (output !== undefined) console.log(`  output of ${program}:\n${indented(output.trimEnd())}`)
     }
   }
 
@@ -83,9 +95,15 @@ export class TestReport {
     this.#outputs.set(name, ((this.#outputs.get(name) ?? '') + message).slice(-OUTPUT_LENGTH))
   }
 
-  /** Records the duration of a file. The runner reports each file as a test. */
+  /** Adds the duration of a test to that of its file. A file that runs alone is reported as a test too. */
   #time({ nesting, name, file, details }) {
-    if (nesting === 0 && file === resolve(name)) this.#durations.set(relative('.', file), details.duration_ms)
+    if (nesting > 0 || file === undefined) return
+    const path = compiledOf(relative('.', file))
+    if (file === resolve(name)) {
+      if (!this.#groups.has(path)) this.#durations.set(path, details.duration_ms)
+    } else if (this.#programs.get(path) !== path) {
+      this.#durations.set(path, (this.#durations.get(path) ?? 0) + details.duration_ms)
+    }
   }
 }
 

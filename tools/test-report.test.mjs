@@ -4,10 +4,10 @@ import { test } from 'node:test'
 import { TestReport } from './test-report.mjs'
 
 /** Returns a report and the lines that it prints. */
-function printedReport(t) {
+function printedReport(t, programs) {
   const lines = []
   t.mock.method(console, 'log', (text) => lines.push(text))
-  return { report: new TestReport(), lines }
+  return { report: new TestReport(programs), lines }
 }
 
 const at = { nesting: 0, file: resolve('packages/a/src/a.test.ts'), line: 7 }
@@ -45,6 +45,18 @@ test('nothing is printed for tests that pass, until the slowest files at the end
     [lines.length, lines[1], lines.at(-1)],
     [11, '  12.0 s  packages/a/dist/12.test.js', '   3.0 s  packages/a/dist/3.test.js'],
   )
+})
+
+test('the tests of a file in a group are added up, and a failure shows the output of the group', (t) => {
+  const group = 'node_modules/.cache/group-1.mjs'
+  const { report, lines } = printedReport(t, new Map([[FILE, group]]))
+  const ended = { type: 'test:complete', data: { ...at, name: 'it answers', details: { duration_ms: 2000 } } }
+  for (const event of [ended, ended, completed(group, 9000), failure]) report.take(event)
+  report.take({ type: 'test:stdout', data: { file: resolve(group), message: 'started\n' } })
+  lines.length = 0
+  report.close()
+  assert.deepEqual(lines.slice(0, 2), ['the slowest files:', `   4.0 s  ${FILE}`])
+  assert.match(lines.join('\n'), /output of node_modules\/\.cache\/group-1\.mjs:\n {4}started/)
 })
 
 test('skipped tests are counted by their reason', (t) => {

@@ -9,6 +9,7 @@ import { runLintTool } from './lint-tools/lint-tool.mjs'
 import { provideServices } from './services.mjs'
 import { structureProblems } from './structure.mjs'
 import { testFiles } from './test-files.mjs'
+import { programsOf } from './test-groups.mjs'
 import { TestReport } from './test-report.mjs'
 
 /**
@@ -100,9 +101,15 @@ function serviceProblems() {
 /** Runs the test files, then ends processes that they have left behind. */
 async function runTests() {
   console.log(`${files.length} files, ${FILES_AT_A_TIME} at a time`)
-  const report = new TestReport()
+  const programs = programsOf(files)
+  const report = new TestReport(programs)
   const { signal } = interrupted
-  const options = { files, concurrency: FILES_AT_A_TIME, timeout: FILE_TIMEOUT_MS, signal }
+  const options = {
+    files: [...new Set(programs.values())],
+    concurrency: FILES_AT_A_TIME,
+    timeout: FILE_TIMEOUT_MS,
+    signal,
+  }
   if (values.grep !== undefined) options.testNamePatterns = [literally(values.grep)]
   for await (const event of run(options)) report.take(event)
   for (const command of await endLeftOvers(runId)) console.log(`left behind, and ended now: ${command}`)
