@@ -9,7 +9,7 @@ import { programsOf } from './test-groups.mjs'
 function written(t, texts) {
   const folder = mkdtempSync(join(tmpdir(), 'groups-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  const files = texts.map((text, i) => join(folder, `${i}.test.js`))
+  const files = texts.map((_, i) => join(folder, `${i}.test.js`))
   for (const [i, file] of files.entries()) writeFileSync(file, texts[i])
   return { files, folder: join(folder, 'groups') }
 }
