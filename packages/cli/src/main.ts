@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { EXIT, type ExitCode, Failure } from './failure.js'
+import { EXIT, type ExitCode, Failure } from './output/failure.js'
 import { complain } from './output/output.js'
 import { createProgram } from './program.js'
 

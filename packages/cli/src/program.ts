@@ -1,11 +1,11 @@
 import { Command } from 'commander'
 import { beQuiet, complain, complainText, printText } from './output/output.js'
+import { version } from './output/version.js'
 import { addBenchCommands } from './program/bench-commands.js'
 import { addDocumentCommands } from './program/document-commands.js'
 import { addGatewayCommands } from './program/gateway-commands.js'
 import { addLogCommands } from './program/log-commands.js'
 import { addToolCommands } from './program/tool-commands.js'
-import { version } from './version.js'
 
 const EXIT_CODES = `
 Exit codes:

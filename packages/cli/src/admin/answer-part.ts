@@ -1,4 +1,4 @@
-import { EXIT, Failure } from '../failure.js'
+import { EXIT, Failure } from '../output/failure.js'
 
 /** Hint for unexpected responses. */
 const DOUBT = 'is this the admin API of a gateway of this version?'

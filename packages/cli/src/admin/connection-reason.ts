@@ -1,4 +1,4 @@
-import { messageOf } from '../failure.js'
+import { messageOf } from '../output/failure.js'
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',

@@ -2,7 +2,7 @@ import type { PolicyUse } from '@sluice/config'
 import { type Consumer, consumerOf } from '@sluice/core'
 import { readConsumerEntry } from '@sluice/policies'
 import { readConsumers } from '../consumers/edited-file.js'
-import { EXIT, Failure, messageOf } from '../failure.js'
+import { EXIT, Failure, messageOf } from '../output/failure.js'
 
 /** A consumer as defined in a policy or a consumers file. */
 interface KnownConsumer {

@@ -1,7 +1,7 @@
 import { isIssue, type PersistPlan, parseRedisUrl } from '@sluice/config'
 import { parseDuration } from '@sluice/core'
-import { EXIT, Failure, messageOf } from '../failure.js'
 import { secretInFile } from '../input/secret-file.js'
+import { EXIT, Failure, messageOf } from '../output/failure.js'
 
 /** Command line options for persistence. */
 export interface PersistOptions {

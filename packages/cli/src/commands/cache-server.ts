@@ -10,12 +10,12 @@ import {
   thisMachine,
   workerCount,
 } from '@sluice/gateway/cache-server'
-import { EXIT, Failure, messageOf } from '../failure.js'
 import { secretInFile } from '../input/secret-file.js'
+import { untilSignal } from '../input/until-signal.js'
+import { EXIT, Failure, messageOf } from '../output/failure.js'
 import { complain, outliveReader, print } from '../output/output.js'
 import { countText } from '../output/text.js'
 import { type PersistOptions, readPersist } from './cache-persist.js'
-import { untilSignal } from './until-signal.js'
 
 interface CacheServerOptions extends PersistOptions {
   readonly listen: string

@@ -1,7 +1,7 @@
 import { AdminClient } from '../admin/admin-client.js'
-import { EXIT, Failure } from '../failure.js'
+import type { OutputOptions, ServerOptions } from '../input/options.js'
+import { EXIT, Failure } from '../output/failure.js'
 import { isTable, print, printTable, printValue, say } from '../output/output.js'
-import type { OutputOptions, ServerOptions } from '../program/building.js'
 import { confirm } from './drain.js'
 
 interface PurgeOptions extends ServerOptions {

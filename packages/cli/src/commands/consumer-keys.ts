@@ -7,10 +7,10 @@ import {
   type KeyRecord,
   readConsumers,
 } from '../consumers/edited-file.js'
-import { EXIT, Failure } from '../failure.js'
+import type { OutputOptions } from '../input/options.js'
+import { EXIT, Failure } from '../output/failure.js'
 import { isTable, print, printTable, printValue, say } from '../output/output.js'
 import { countText } from '../output/text.js'
-import type { OutputOptions } from '../program/building.js'
 
 const DAY_MS = 86_400_000
 /** Maximum lifetime of a key: ten years. */

@@ -1,9 +1,9 @@
 import { hashPassword } from '@sluice/policies'
 import { type ConsumerRecord, changeConsumers, consumerIn, readConsumers } from '../consumers/edited-file.js'
-import { EXIT, Failure, messageOf } from '../failure.js'
+import type { OutputOptions } from '../input/options.js'
 import { readSecret } from '../input/secret.js'
+import { EXIT, Failure, messageOf } from '../output/failure.js'
 import { isTable, printTable, printValue, say } from '../output/output.js'
-import type { OutputOptions } from '../program/building.js'
 
 interface FileOptions {
   readonly file: string

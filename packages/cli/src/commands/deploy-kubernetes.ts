@@ -1,8 +1,8 @@
 import { type DocumentSource, formatDiff } from '@sluice/config'
 import { visibleText } from '@sluice/core'
 import type { Tier } from '@sluice/gateway'
-import { checkForElsewhere, readDocument } from '../document.js'
-import { EXIT, type ExitCode, Failure } from '../failure.js'
+import { checkForElsewhere, readDocument } from '../input/document.js'
+import type { DocumentOptions } from '../input/options.js'
 import { type Cluster, nameOf } from '../kubernetes/cluster/cluster.js'
 import { documentChanges } from '../kubernetes/deploy/document-changes.js'
 import {
@@ -19,10 +19,10 @@ import { chartValues } from '../kubernetes/objects/chart-facts.js'
 import type { GatewayObjects } from '../kubernetes/objects/gateway-objects.js'
 import { type KubernetesObject, type ObjectIdentity, present } from '../kubernetes/objects/object.js'
 import { objectsYaml, plainYaml } from '../kubernetes/objects/objects-yaml.js'
+import { EXIT, type ExitCode, Failure } from '../output/failure.js'
 import { complain, isTable, print, printText, printValue, say } from '../output/output.js'
 import { countText } from '../output/text.js'
-import type { DocumentOptions } from '../program/building.js'
-import { version } from '../version.js'
+import { version } from '../output/version.js'
 import { identityOf, type KubernetesOptions, TIMEOUT_MS, withCluster } from './kubernetes-options.js'
 
 interface DeployOptions extends DocumentOptions, KubernetesOptions {

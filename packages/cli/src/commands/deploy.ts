@@ -3,11 +3,11 @@ import { type DocumentSource, formatDiff, type PlanChange } from '@sluice/config
 import { visibleText } from '@sluice/core'
 import { type AdminAnswer, AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
-import { checkForElsewhere, readDocument } from '../document.js'
-import { EXIT, type ExitCode, Failure } from '../failure.js'
+import { checkForElsewhere, readDocument } from '../input/document.js'
+import type { DocumentOptions, OutputOptions, ServerOptions } from '../input/options.js'
+import { EXIT, type ExitCode, Failure } from '../output/failure.js'
 import { complain, type Format, print, printValue, say } from '../output/output.js'
 import { countText, shortDigest } from '../output/text.js'
-import type { DocumentOptions, OutputOptions, ServerOptions } from '../program/building.js'
 import { servingPlan } from './serving-plan.js'
 
 interface DeployOptions extends DocumentOptions, OutputOptions, ServerOptions {

@@ -2,10 +2,10 @@ import { diffPlans, displayPlan, formatDiff } from '@sluice/config'
 import { visibleText } from '@sluice/core'
 import { catalog } from '@sluice/policies'
 import { AdminClient } from '../admin/admin-client.js'
-import { loadFile } from '../document.js'
-import { EXIT } from '../failure.js'
+import { loadFile } from '../input/document.js'
+import type { DocumentOptions, OutputOptions, ServerOptions } from '../input/options.js'
+import { EXIT } from '../output/failure.js'
 import { print, printValue } from '../output/output.js'
-import type { DocumentOptions, OutputOptions, ServerOptions } from '../program/building.js'
 import { servingPlan } from './serving-plan.js'
 
 interface DiffOptions extends DocumentOptions, OutputOptions, ServerOptions {

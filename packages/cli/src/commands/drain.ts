@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises'
 import { AdminClient } from '../admin/admin-client.js'
-import { EXIT, Failure } from '../failure.js'
+import type { ServerOptions } from '../input/options.js'
+import { EXIT, Failure } from '../output/failure.js'
 import { print } from '../output/output.js'
-import type { ServerOptions } from '../program/building.js'
 
 interface DrainOptions extends ServerOptions {
   readonly yes?: boolean

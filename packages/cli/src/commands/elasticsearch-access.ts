@@ -1,6 +1,6 @@
 import type { LogElasticsearchPlan } from '@sluice/config'
-import { EXIT, Failure } from '../failure.js'
 import { secretInFile } from '../input/secret-file.js'
+import { EXIT, Failure } from '../output/failure.js'
 
 /**
  * Options of commands that use Elasticsearch. They contain no secrets, because other users can see the

@@ -1,11 +1,11 @@
 import type { ListenerPlan } from '@sluice/config'
 import { formatSize } from '@sluice/core'
 import { ABILITIES } from '@sluice/gateway'
-import { loadFile } from '../document.js'
-import { EXIT } from '../failure.js'
+import { loadFile } from '../input/document.js'
+import type { DocumentOptions, OutputOptions } from '../input/options.js'
+import { EXIT } from '../output/failure.js'
 import { isTable, print, printTable, printValue } from '../output/output.js'
 import { durationText } from '../output/text.js'
-import type { DocumentOptions, OutputOptions } from '../program/building.js'
 
 /** Prints the features and settings of the listeners of a document. */
 export async function explainListener(options: DocumentOptions & OutputOptions): Promise<number> {

@@ -1,7 +1,7 @@
 import { AdminClient } from '../admin/admin-client.js'
-import { EXIT } from '../failure.js'
+import type { ServerOptions } from '../input/options.js'
+import { EXIT } from '../output/failure.js'
 import { print } from '../output/output.js'
-import type { ServerOptions } from '../program/building.js'
 
 interface HealthOptions extends ServerOptions {
   readonly alive?: boolean

@@ -1,9 +1,9 @@
 import { visibleText } from '@sluice/core'
 import { AdminClient } from '../admin/admin-client.js'
-import { EXIT } from '../failure.js'
+import type { OutputOptions, ServerOptions } from '../input/options.js'
+import { EXIT } from '../output/failure.js'
 import { isTable, print, printTable, printValue } from '../output/output.js'
 import { ageText, shortDigest } from '../output/text.js'
-import type { OutputOptions, ServerOptions } from '../program/building.js'
 import { planned, report } from './deploy.js'
 
 const HEADINGS = ['DEPLOY', 'AGE', 'CONFIG', 'FROM', 'BY', 'NOTE']

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { type ApiOutline, readApiOutline } from '@sluice/policies'
 import { stringify } from 'yaml'
-import { EXIT, Failure, messageOf } from '../failure.js'
+import type { OutputOptions } from '../input/options.js'
+import { EXIT, Failure, messageOf } from '../output/failure.js'
 import { type Format, printText, say } from '../output/output.js'
 import { countText } from '../output/text.js'
-import type { OutputOptions } from '../program/building.js'
 import { type ImportedRoute, importedRoutes } from './imported-routes.js'
 
 interface ImportOptions extends OutputOptions {

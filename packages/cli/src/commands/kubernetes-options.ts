@@ -1,6 +1,6 @@
+import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { type Cluster, type ClusterOptions, openCluster } from '../kubernetes/cluster/cluster.js'
 import type { ObjectIdentity } from '../kubernetes/objects/object.js'
-import type { OutputOptions, ServerOptions } from '../program/building.js'
 
 /** Options of every command on a gateway in a cluster. */
 export interface KubernetesOptions extends ClusterOptions, OutputOptions, ServerOptions {

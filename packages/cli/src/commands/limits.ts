@@ -1,9 +1,9 @@
 import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
-import { EXIT, Failure } from '../failure.js'
+import type { OutputOptions, ServerOptions } from '../input/options.js'
+import { EXIT, Failure } from '../output/failure.js'
 import { isTable, print, printTable, printValue, say } from '../output/output.js'
 import type { Cell } from '../output/table.js'
-import type { OutputOptions, ServerOptions } from '../program/building.js'
 import { confirm } from './drain.js'
 
 const HEADINGS = ['POLICY', 'LIMIT', 'PLACE', 'KEY', 'USED', 'REMAINING', 'RESET AT']

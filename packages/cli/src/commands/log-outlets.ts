@@ -1,6 +1,6 @@
 import { type LogElasticsearchPlan, type LogOutletPlan, type LogPlan, resolvePlan } from '@sluice/config'
-import { loadFile } from '../document.js'
-import { EXIT, Failure } from '../failure.js'
+import { loadFile } from '../input/document.js'
+import { EXIT, Failure } from '../output/failure.js'
 import type { ElasticsearchFlags } from './elasticsearch-access.js'
 
 /** A log output of a document. */

@@ -7,9 +7,9 @@ import {
   type SetupStep,
   setUpCluster,
 } from '@sluice/logger/elasticsearch'
-import { EXIT, Failure } from '../failure.js'
+import type { OutputOptions } from '../input/options.js'
+import { EXIT, Failure } from '../output/failure.js'
 import { print, printTable, printText, printValue, say } from '../output/output.js'
-import type { OutputOptions } from '../program/building.js'
 import { documentAccess, type ElasticsearchFlags, namedAccess } from './elasticsearch-access.js'
 import { elasticsearchOf, requireDocument } from './log-outlets.js'
 import { sourceFailure } from './log-source.js'

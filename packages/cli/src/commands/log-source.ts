@@ -1,5 +1,5 @@
 import { FileSource, type RecordSource, SourceError, type SourceFault } from '@sluice/logger'
-import { EXIT, type ExitCode, Failure, messageOf } from '../failure.js'
+import { EXIT, type ExitCode, Failure, messageOf } from '../output/failure.js'
 import { say } from '../output/output.js'
 import {
   documentAccess,

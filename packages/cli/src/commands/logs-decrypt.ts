@@ -1,7 +1,7 @@
 import { createReadStream, readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { LineSplitter, RecordDecryptor } from '@sluice/logger'
-import { EXIT, Failure, messageOf, unreadable } from '../failure.js'
+import { EXIT, Failure, messageOf, unreadable } from '../output/failure.js'
 import { printText, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 

@@ -1,14 +1,14 @@
 import { shippingOf } from '@sluice/gateway/log'
 import type { LogOutputOptions } from '@sluice/logger'
 import { deadLetters, type LetterCounts, type ReplayOutcome, replayDeadLetters } from '@sluice/logger/replay'
-import { EXIT, type ExitCode, Failure, messageOf } from '../failure.js'
+import type { OutputOptions } from '../input/options.js'
+import { untilSignal } from '../input/until-signal.js'
+import { EXIT, type ExitCode, Failure, messageOf } from '../output/failure.js'
 import { print, printTable, printValue, say } from '../output/output.js'
 import { Progress } from '../output/progress.js'
 import { countText } from '../output/text.js'
-import type { OutputOptions } from '../program/building.js'
 import { type ElasticsearchFlags, namedAccess } from './elasticsearch-access.js'
 import { outletsOf, requireDocument } from './log-outlets.js'
-import { untilSignal } from './until-signal.js'
 
 interface ReplayFlags extends ElasticsearchFlags, OutputOptions {
   /** Spool folder of the target. */

@@ -10,12 +10,12 @@ import {
   type SearchOptions,
   UnknownNameError,
 } from '@sluice/logger'
-import { EXIT, Failure, messageOf } from '../failure.js'
+import type { OutputOptions } from '../input/options.js'
+import { untilSignal } from '../input/until-signal.js'
+import { EXIT, Failure, messageOf } from '../output/failure.js'
 import { hasColors, printHeading, printText, say } from '../output/output.js'
 import { countText } from '../output/text.js'
-import type { OutputOptions } from '../program/building.js'
 import { openSource, type SourceFlags, sourceFailure } from './log-source.js'
-import { untilSignal } from './until-signal.js'
 
 interface LogOptions extends FilterRequest, OutputOptions, SourceFlags {
   readonly last: number

@@ -1,10 +1,10 @@
 import { readPlugins } from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import { AdminClient } from '../admin/admin-client.js'
-import { readDocument } from '../document.js'
-import { EXIT } from '../failure.js'
+import { readDocument } from '../input/document.js'
+import type { OutputOptions, ServerOptions } from '../input/options.js'
+import { EXIT } from '../output/failure.js'
 import { print, printTable, printValue } from '../output/output.js'
-import type { OutputOptions, ServerOptions } from '../program/building.js'
 
 interface ListOptions extends OutputOptions, ServerOptions {
   readonly config?: string

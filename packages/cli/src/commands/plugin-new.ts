@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFi
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { CONTRACT_VERSION } from '@sluice/core'
-import { EXIT, Failure } from '../failure.js'
+import { EXIT, Failure } from '../output/failure.js'
 import { print } from '../output/output.js'
 import { templateFiles } from '../plugins/template.js'
 

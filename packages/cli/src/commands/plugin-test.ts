@@ -12,12 +12,12 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type PluginPlan, readPlugin, resolvePlan } from '@sluice/config'
 import { parse } from 'yaml'
-import { loadFile } from '../document.js'
-import { EXIT, Failure, messageOf } from '../failure.js'
+import { loadFile } from '../input/document.js'
+import type { OutputOptions } from '../input/options.js'
+import { EXIT, Failure, messageOf } from '../output/failure.js'
 import { print, printValue } from '../output/output.js'
 import { contractFindings, type Finding } from '../plugins/kit.js'
 import { type RequestCost, TrialGateway } from '../plugins/trial-gateway.js'
-import type { OutputOptions } from '../program/building.js'
 
 interface Use {
   readonly use: string

@@ -1,8 +1,8 @@
 import { policySuggestion } from '@sluice/config'
 import { catalog, exampleOf, referenceOf } from '@sluice/policies'
-import { EXIT, Failure } from '../failure.js'
+import type { OutputOptions } from '../input/options.js'
+import { EXIT, Failure } from '../output/failure.js'
 import { printTable, printText, printValue } from '../output/output.js'
-import type { OutputOptions } from '../program/building.js'
 
 /** Prints all policies. */
 export async function listPolicies({ output }: OutputOptions): Promise<number> {

@@ -1,9 +1,9 @@
 import { displayPlan } from '@sluice/config'
 import { catalog } from '@sluice/policies'
-import { loadFile } from '../document.js'
-import { EXIT } from '../failure.js'
+import { loadFile } from '../input/document.js'
+import type { DocumentOptions, OutputOptions } from '../input/options.js'
+import { EXIT } from '../output/failure.js'
 import { printText } from '../output/output.js'
-import type { DocumentOptions, OutputOptions } from '../program/building.js'
 
 /** Prints the plan of a document without secrets. A plan has its own version number. */
 export async function render({ config, output }: DocumentOptions & OutputOptions): Promise<number> {

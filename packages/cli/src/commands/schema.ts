@@ -1,9 +1,9 @@
 import { describedCatalog, editorSchema } from '@sluice/config'
 import { catalog } from '@sluice/policies'
-import { readDocument, readPluginsOf } from '../document.js'
-import { EXIT } from '../failure.js'
+import { readDocument, readPluginsOf } from '../input/document.js'
+import type { OutputOptions } from '../input/options.js'
+import { EXIT } from '../output/failure.js'
 import { printText } from '../output/output.js'
-import type { OutputOptions } from '../program/building.js'
 
 interface SchemaOptions extends OutputOptions {
   readonly config?: string

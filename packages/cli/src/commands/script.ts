@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { visibleText } from '@sluice/core'
 import { type Trial, type TrialCall, type TrialExchange, trialExchange, tryScript } from '@sluice/policies'
-import { EXIT, Failure, messageOf, unreadable } from '../failure.js'
+import type { OutputOptions } from '../input/options.js'
+import { EXIT, Failure, messageOf, unreadable } from '../output/failure.js'
 import { complain, print, printValue, say } from '../output/output.js'
-import type { OutputOptions } from '../program/building.js'
 
 interface TestOptions extends OutputOptions {
   readonly request?: string

@@ -1,8 +1,8 @@
 import { hashKey, hashPassword, newKey } from '@sluice/policies'
-import { EXIT, Failure, messageOf } from '../failure.js'
+import type { OutputOptions } from '../input/options.js'
 import { readSecret } from '../input/secret.js'
+import { EXIT, Failure, messageOf } from '../output/failure.js'
 import { print, printValue, say } from '../output/output.js'
-import type { OutputOptions } from '../program/building.js'
 
 /** Prints the hash of a password, for basic-auth. */
 export async function printPasswordHash(): Promise<number> {

@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { EXIT, Failure, messageOf } from '../failure.js'
+import { EXIT, Failure, messageOf } from '../output/failure.js'
 import { print, printText, say } from '../output/output.js'
 import { isAsWritten, unitText } from '../service/unit.js'
 

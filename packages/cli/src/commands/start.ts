@@ -4,10 +4,10 @@ import type { Tier } from '@sluice/gateway'
 import { type DocumentThread, LOG_FORMAT_ENV } from '@sluice/gateway/parent'
 import { StartError, type Supervisor, startSupervisor, workerEntry } from '@sluice/gateway/start'
 import { lazyCatalog } from '@sluice/policies/catalog'
-import { EXIT, Failure, messageOf } from '../failure.js'
+import type { DocumentOptions } from '../input/options.js'
+import { EXIT, Failure, messageOf } from '../output/failure.js'
 import { outliveReader, print } from '../output/output.js'
 import { countText } from '../output/text.js'
-import type { DocumentOptions } from '../program/building.js'
 
 /** The options of `gw start`. */
 export interface StartOptions extends DocumentOptions {

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatSize, visibleText } from '@sluice/core'
 import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
-import { EXIT, Failure } from '../failure.js'
+import type { OutputOptions, ServerOptions } from '../input/options.js'
+import { untilSignal } from '../input/until-signal.js'
+import { EXIT, Failure } from '../output/failure.js'
 import { type Format, isTable, print, printTable, printValue, say, turnPage } from '../output/output.js'
 import { ageText, countText, shortDigest } from '../output/text.js'
-import type { OutputOptions, ServerOptions } from '../program/building.js'
-import { untilSignal } from './until-signal.js'
 
 interface StatusOptions extends OutputOptions, ServerOptions {
   readonly watch?: boolean

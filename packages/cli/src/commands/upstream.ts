@@ -1,10 +1,10 @@
 import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
-import { EXIT } from '../failure.js'
+import type { OutputOptions, ServerOptions } from '../input/options.js'
+import { EXIT } from '../output/failure.js'
 import { isTable, printTable, printValue } from '../output/output.js'
 import type { Cell } from '../output/table.js'
 import { countText } from '../output/text.js'
-import type { OutputOptions, ServerOptions } from '../program/building.js'
 
 const HEADINGS = ['UPSTREAM', 'BALANCE', 'TARGET', 'ROLE', 'WEIGHT', 'ACTIVE', 'ATTEMPTS', 'FAILURES']
 

@@ -9,12 +9,12 @@ import {
   resolvePlan,
 } from '@sluice/config'
 import { catalog } from '@sluice/policies'
-import { checkDocument, readDocument } from '../document.js'
-import { EXIT } from '../failure.js'
+import { checkDocument, readDocument } from '../input/document.js'
+import type { DocumentOptions, OutputOptions } from '../input/options.js'
+import { EXIT } from '../output/failure.js'
 import { complain, print, printValue, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import { mistakesOf } from '../plugins/compile-trial.js'
-import type { DocumentOptions, OutputOptions } from '../program/building.js'
 
 /** Checks a document and prints all errors with position and suggested fix. */
 export async function validate({ config, output }: DocumentOptions & OutputOptions): Promise<number> {

@@ -1,7 +1,7 @@
-import { EXIT } from '../failure.js'
+import type { OutputOptions } from '../input/options.js'
+import { EXIT } from '../output/failure.js'
 import { print, printValue } from '../output/output.js'
-import type { OutputOptions } from '../program/building.js'
-import { version } from '../version.js'
+import { version } from '../output/version.js'
 
 /** Prints the versions of gw and of Node.js. */
 export async function showVersion({ output }: OutputOptions): Promise<number> {

@@ -1,6 +1,6 @@
 import { visibleText } from '@sluice/core'
 import type { Command, Option } from 'commander'
-import { EXIT } from '../failure.js'
+import { EXIT } from '../output/failure.js'
 import { printText } from '../output/output.js'
 
 /** A possible completion. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
-import type { ServerOptions } from '../program/building.js'
+import type { ServerOptions } from '../input/options.js'
 
 /** Timeout in milliseconds, short because the user waits for the completion. */
 const TIMEOUT_MS = 1000

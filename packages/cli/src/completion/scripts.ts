@@ -1,4 +1,4 @@
-import { EXIT } from '../failure.js'
+import { EXIT } from '../output/failure.js'
 import { printText } from '../output/output.js'
 
 /**

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { type FileRights, writePrivateFile } from '@sluice/gateway'
 import { ConsumerTable, readConsumerEntry } from '@sluice/policies'
-import { EXIT, Failure } from '../failure.js'
+import { EXIT, Failure } from '../output/failure.js'
 
 /** A key of a consumer in the file. */
 export interface KeyRecord {

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { unreadable } from '../failure.js'
+import { unreadable } from '../output/failure.js'
 import { say } from '../output/output.js'
 
 /** Permission bits of group and others. */

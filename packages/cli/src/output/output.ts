@@ -1,6 +1,6 @@
 import { visibleText } from '@sluice/core/visible-text'
 import pc from 'picocolors'
-import { EXIT } from '../failure.js'
+import { EXIT } from './failure.js'
 import { type Cell, tableLines } from './table.js'
 
 /** Output format. */

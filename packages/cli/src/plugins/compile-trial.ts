@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { ConfigBundle, PolicyMistake } from '@sluice/config'
 import { policyMistakes } from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
-import { EXIT, Failure } from '../failure.js'
+import { EXIT, Failure } from '../output/failure.js'
 
 /** Time limits for starting a thread, and for compiling one policy of a plugin. */
 const START_MS = 60_000

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { EXIT, Failure } from '../failure.js'
+import { EXIT, Failure } from '../output/failure.js'
 
 type AddCommands = (bench: Command) => void
 

@@ -14,7 +14,7 @@ import {
   statusMessage,
 } from '@sluice/gateway/kubernetes'
 import { reasonOfCode } from '../../admin/connection-reason.js'
-import { EXIT, Failure } from '../../failure.js'
+import { EXIT, Failure } from '../../output/failure.js'
 import { say } from '../../output/output.js'
 import type { KubernetesObject } from '../objects/object.js'
 import { execCredentials } from './exec-credentials.js'

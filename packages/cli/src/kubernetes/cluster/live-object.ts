@@ -1,4 +1,4 @@
-import { EXIT, Failure } from '../../failure.js'
+import { EXIT, Failure } from '../../output/failure.js'
 import type { KubernetesObject, ObjectMeta } from '../objects/object.js'
 
 /** An object in the cluster, including the fields that the API server sets. */

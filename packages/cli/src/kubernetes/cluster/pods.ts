@@ -1,5 +1,5 @@
 import { AdminClient } from '../../admin/admin-client.js'
-import type { ServerOptions } from '../../program/building.js'
+import type { ServerOptions } from '../../input/options.js'
 import type { FleetMember } from '../fleet/fleet-change.js'
 import { addressAt } from '../objects/document-facts.js'
 import { type KubernetesObject, metadataOf, type ObjectIdentity, selectorLabels } from '../objects/object.js'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import { visibleText } from '@sluice/core'
-import { EXIT, Failure } from '../../failure.js'
+import { EXIT, Failure } from '../../output/failure.js'
 import type { Cluster, LiveObject } from '../cluster/cluster.js'
 import { type KubernetesObject, metadataOf, type ObjectIdentity } from '../objects/object.js'
 

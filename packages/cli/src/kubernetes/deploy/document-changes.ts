@@ -1,6 +1,6 @@
 import { diffPlans, displayPlan, type PlanChange } from '@sluice/config'
 import { catalog } from '@sluice/policies'
-import { planForElsewhere } from '../../document.js'
+import { planForElsewhere } from '../../input/document.js'
 import type { KubernetesObject } from '../objects/object.js'
 import { DOCUMENT_KEY } from '../objects/workload.js'
 import type { ObjectChange } from './object-changes.js'

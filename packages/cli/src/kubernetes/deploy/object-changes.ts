@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { EXIT, Failure } from '../../failure.js'
+import { EXIT, Failure } from '../../output/failure.js'
 import type { ApplyOptions, Cluster, LiveObject } from '../cluster/cluster.js'
 import { FIELD_MANAGER, nameOf } from '../cluster/cluster.js'
 import type { KubernetesObject } from '../objects/object.js'

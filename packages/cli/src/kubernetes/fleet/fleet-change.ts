@@ -1,7 +1,7 @@
 import { visibleText } from '@sluice/core'
 import type { AdminAnswer, AdminClient } from '../../admin/admin-client.js'
 import type { AnswerPart } from '../../admin/answer-part.js'
-import { EXIT, Failure, messageOf } from '../../failure.js'
+import { EXIT, Failure, messageOf } from '../../output/failure.js'
 
 /** A gateway in a fleet. */
 export interface FleetMember {

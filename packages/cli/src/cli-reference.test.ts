@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import type { Command } from 'commander'
 import { createProgram } from './program.js'
 
-const README = new URL('../README.md', import.meta.url)
-const BEGIN = '<!-- commands: written by readme.test.js with UPDATE_GOLDEN=1 -->\n'
+const REFERENCE = new URL('../../../docs/reference/cli.md', import.meta.url)
+const BEGIN = '<!-- commands: written by cli-reference.test.js with UPDATE_GOLDEN=1 -->\n'
 const END = '<!-- end of commands -->'
 
 function rows(command: Command, path: string): string[] {
@@ -30,12 +30,12 @@ function table(): string {
   return `${lines.join('\n')}\n`
 }
 
-test('the README lists all commands', () => {
-  const readme = readFileSync(README, 'utf8')
-  const begin = readme.indexOf(BEGIN) + BEGIN.length
-  const end = readme.indexOf(END)
-  assert.ok(begin >= BEGIN.length && end >= begin, 'the README has no section for the commands')
+test('the reference lists all commands', () => {
+  const page = readFileSync(REFERENCE, 'utf8')
+  const begin = page.indexOf(BEGIN) + BEGIN.length
+  const end = page.indexOf(END)
+  assert.ok(begin >= BEGIN.length && end >= begin, 'the reference has no section for the commands')
   if (process.env['UPDATE_GOLDEN'] === '1') {
-    writeFileSync(README, readme.slice(0, begin) + table() + readme.slice(end))
-  } else assert.equal(readme.slice(begin, end), table())
+    writeFileSync(REFERENCE, page.slice(0, begin) + table() + page.slice(end))
+  } else assert.equal(page.slice(begin, end), table())
 })

@@ -13,8 +13,8 @@ import {
   usablePlugins,
 } from '@sluice/config'
 import { catalog } from '@sluice/policies'
-import { EXIT, Failure, messageOf } from './failure.js'
-import { say } from './output/output.js'
+import { EXIT, Failure, messageOf } from '../output/failure.js'
+import { say } from '../output/output.js'
 
 /** Name of a document from stdin in messages. Its relative paths start in the working directory. */
 const STDIN_NAME = '<stdin>'
