@@ -1,7 +1,8 @@
 import { type CompileEnv, type Exchange, parseDuration } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
 import { digestOf } from '../../shared/call/call-sharing.js'
-import { GatewayTokens } from './gateway-tokens.js'
+import { MARGIN_MS, singleFlight } from '../../shared/call/single-flight.js'
+import { memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
 import { compileGrant, type Grant } from './grants.js'
 import {
   type BackendAuthConfig,
@@ -10,7 +11,7 @@ import {
   DEFAULT_TIMEOUT,
 } from './schema.js'
 import { compileTokenRequest } from './token-request.js'
-import { type FetchToken, TokenSource, type TokenSourceOptions } from './token-source.js'
+import { type FetchToken, type IssuedToken, TokenSource, type TokenSourceOptions } from './token-source.js'
 
 type Oauth2Config = NonNullable<BackendAuthConfig['oauth2']>
 
@@ -39,11 +40,37 @@ export function openTokenSources(config: Oauth2Config, env: CompileEnv): TokenSo
   // A digest, so that the name of the shared object reveals no secret.
   const key = digestOf(config)
   const source = env.shared(`backend-auth:${key}`, () => new TokenSource(options))
-  const timeoutMs = parseDuration(config.timeout ?? DEFAULT_TIMEOUT)
-  const tokens = new GatewayTokens(env.state.store('gateway'), timeoutMs)
-  env.onClose(source.use((last) => tokens.get(key, last, () => fetch(''))))
+  const sharing = {
+    // Never a cluster store: tokens must not leave the process tree.
+    ...{ store: env.state.store('gateway'), key: `token:${key}` },
+    waitMs: parseDuration(config.timeout ?? DEFAULT_TIMEOUT) + MARGIN_MS,
+  }
+  const fetchShared: FetchToken = (last) =>
+    singleFlight({
+      ...sharing,
+      read: (bytes) => decodeToken(bytes, last),
+      ask: async () => {
+        const token = await fetch('')
+        return { value: token, bytes: encodeToken(token), ttlMs: token.lifeMs }
+      },
+    })
+  env.onClose(source.use(fetchShared))
   env.schedule(LOOK_EVERY_MS, () => source.keepFresh())
   return { grant, sourceOf: () => source }
+}
+
+/** Encodes a token for the other workers: `{ value, until }`. */
+function encodeToken({ value, lifeMs }: IssuedToken): Buffer {
+  return Buffer.from(JSON.stringify({ value, until: Date.now() + lifeMs }))
+}
+
+/** Decodes a token. Returns null if it is invalid, has expired, or is the token to replace. */
+function decodeToken(bytes: Uint8Array, last: string): IssuedToken | null {
+  const stored = parseStrictObject(bytes)
+  if (stored === null) return null
+  const value = String(memberOf(stored, 'value'))
+  const lifeMs = Number(memberOf(stored, 'until')) - Date.now()
+  return lifeMs > 0 && value !== last ? { value, lifeMs } : null
 }
 
 function sourcesBySubject(

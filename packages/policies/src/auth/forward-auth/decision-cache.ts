@@ -6,10 +6,10 @@ import {
   headerJoined,
   parseDuration,
 } from '@sluice/core'
+import { AnswerCache, AnswerTier } from '../../shared/call/answer-cache.js'
 import { CallCache, type Found } from '../../shared/call/call-cache.js'
 import { durationWithin } from '../../shared/call/call-options.js'
 import { digestOf, isCallerSpecific } from '../../shared/call/call-sharing.js'
-import { SharedAnswerCache } from '../../shared/call/shared-answer-cache.js'
 import { CacheControl } from '../../shared/message/cache-control.js'
 import type { Decision } from './decision.js'
 import {
@@ -29,13 +29,11 @@ const DECISION_BYTES = 400
 
 /** Caches the decisions of the authorization server, and calls the server when none is cached. */
 export class DecisionCache {
-  readonly #calls: CallCache<Decision>
+  readonly #answers: AnswerCache<Decision>
   readonly #keyOf: KeyOf
   readonly #ttlMs: number
   readonly #negativeTtlMs: number
   readonly #read: (answer: HttpAnswer) => Decision
-  /** Cache shared with other workers, or null if each worker caches for itself. */
-  readonly #tier: SharedAnswerCache | null
 
   /** @throws Error if a duration is too long or an expression is invalid. */
   constructor(config: ForwardAuthConfig, env: CompileEnv, read: (answer: HttpAnswer) => Decision) {
@@ -51,8 +49,9 @@ export class DecisionCache {
       cache === undefined ? 0 : durationWithin(MAX_TTL_MS, negativeTtl, 'cache.negativeTtl')
     const staleMs = durationWithin(MAX_STALE_MS, staleIfError, 'cache.staleIfError')
     const { maxEntries = DEFAULT_ENTRIES } = cache ?? {}
-    this.#calls = new CallCache({ maxEntries, maxBytes: MAX_BYTES, revalidateMs: 0, staleMs })
-    this.#tier = this.#ttlMs === 0 || cache?.scope === 'worker' ? null : tierOf(config, env)
+    const memory = new CallCache<Decision>({ maxEntries, maxBytes: MAX_BYTES, revalidateMs: 0, staleMs })
+    const isShared = this.#ttlMs > 0 && cache?.scope !== 'worker'
+    this.#answers = new AnswerCache(memory, isShared ? openTier(config, env, this.#ttlMs) : null)
     this.#keyOf = cache?.key === undefined ? plainKey(withBody === true) : namedKey(cache.key, env)
   }
 
@@ -60,14 +59,12 @@ export class DecisionCache {
   decide(x: Exchange, call: HttpCall, ask: () => Promise<HttpAnswer>): Decision | Promise<Decision> {
     const key = this.#keyOf(x, call)
     if (key === null) return ask().then(this.#read)
-    return this.#calls.get(key, async () => {
-      const askOne = async () => {
+    return this.#answers.get(key, {
+      ask: async () => {
         const answer = await ask()
         return { answer, found: this.#found(answer) }
-      }
-      if (this.#tier === null) return (await askOne()).found
-      const read = (answer: HttpAnswer) => this.#found(answer)
-      return this.#tier.get(key, { maxMs: this.#ttlMs, ask: askOne, read })
+      },
+      read: (answer) => this.#found(answer),
     })
   }
 
@@ -96,13 +93,14 @@ export class DecisionCache {
  * Opens the shared cache. It is limited to this gateway: anyone who can write to a store shared by replicas
  * could authorize any caller.
  */
-function tierOf(config: ForwardAuthConfig, env: CompileEnv): SharedAnswerCache {
-  const onDown = (error: string): void => env.report('forward_auth_store_down', { error })
-  const [space, timeoutMs] = [
-    `forward-auth:${digestOf(config)}`,
-    parseDuration(config.timeout ?? DEFAULT_TIMEOUT),
-  ]
-  return new SharedAnswerCache(env.state.store('gateway'), { space, timeoutMs, onDown })
+function openTier(config: ForwardAuthConfig, env: CompileEnv, maxMs: number): AnswerTier {
+  return new AnswerTier(env, {
+    scope: 'gateway',
+    space: `forward-auth:${digestOf(config)}`,
+    timeoutMs: parseDuration(config.timeout ?? DEFAULT_TIMEOUT),
+    maxMs,
+    downEvent: 'forward_auth_store_down',
+  })
 }
 
 /** True if the response must not be shared. A redirect may contain the state of a login. */

@@ -7,7 +7,6 @@ import {
   definePolicy,
   type Eventual,
   type Exchange,
-  type HttpAnswer,
   headerCount,
   headerValue,
   isFieldValue,
@@ -17,14 +16,15 @@ import {
 } from '@sluice/core'
 import { basicToken, type Credentials, parseBasicToken } from '../../identity/consumers/basic-credentials.js'
 import { FailureWindow, WINDOW_SECONDS } from '../../identity/consumers/failure-window.js'
-import { KeyedDigest } from '../../identity/consumers/keyed-digest.js'
+import type { KeyedDigest } from '../../identity/consumers/keyed-digest.js'
+import type { AnswerTier } from '../../shared/call/answer-cache.js'
 import { CallCache, type Found } from '../../shared/call/call-cache.js'
 import { InvalidEntry } from './connection.js'
 import { ConnectionPool, DirectoryBusy } from './connection-pool.js'
 import { Directory, type DirectoryUser } from './directory.js'
 import { type LdapConfig, ldapSchema } from './schema.js'
 import { directoryOptions, serverAddresses } from './settings.js'
-import { decodeLogin, encodeLogin, openSharedLogins, type SharedLogins } from './shared-logins.js'
+import { decodeLogin, encodeLogin, loginDigest, openLoginTier } from './shared-logins.js'
 
 /** Authenticates the consumer by user name and password against an LDAP directory. */
 export const ldap = definePolicy({
@@ -43,11 +43,11 @@ export const ldap = definePolicy({
 /** A directory and its cached logins. */
 interface Logins {
   readonly directory: Directory
-  /** Cached logins, keyed by a digest of the Basic token. The digest key never leaves the process. */
+  /** Cached logins, keyed by a digest of the Basic token. */
   readonly cache: CallCache<Verdict>
   readonly digests: KeyedDigest
   /** Cache shared with other workers, or null if each worker caches for itself. */
-  readonly shared: SharedLogins | null
+  readonly tier: AnswerTier | null
 }
 
 /** Result of a login. The consumer is null if the login was refused. */
@@ -69,7 +69,6 @@ class Gate {
   readonly #logins: Logins
   readonly #ttlMs: number
   readonly #negativeTtlMs: number
-  readonly #maxMs: number
   readonly #maxFailures: number
   readonly #stripsCredentials: boolean
   readonly #failures: FailureWindow
@@ -80,7 +79,6 @@ class Gate {
     this.#logins = loginsOf(config, env)
     this.#ttlMs = parseDuration(config.cache?.ttl ?? '60s')
     this.#negativeTtlMs = parseDuration(config.cache?.negativeTtl ?? '10s')
-    this.#maxMs = Math.max(this.#ttlMs, this.#negativeTtlMs)
     this.#maxFailures = config.maxFailuresPerMinute ?? Number.POSITIVE_INFINITY
     this.#stripsCredentials = config.stripCredentials ?? true
     const { urls, userDn, userBase, userScope, userFilter } = config
@@ -98,7 +96,8 @@ class Gate {
     const token = basicToken(value)
     if (token === null) return this.#refusals.missing
     const { cache, digests } = this.#logins
-    const verdict = cache.get(digests.of(token), () => this.#login(x, token))
+    const key = digests.of(token)
+    const verdict = cache.get(key, () => this.#login(x, token, key))
     if (!(verdict instanceof Promise)) return this.#decide(x, verdict)
     return verdict.then(
       (found) => this.#decide(x, found),
@@ -112,7 +111,7 @@ class Gate {
   }
 
   /** @throws Malformed, Throttled, or an error of the directory. */
-  async #login(x: Exchange, token: string): Promise<Found<Verdict>> {
+  async #login(x: Exchange, token: string, key: string): Promise<Found<Verdict>> {
     // A directory may accept an anonymous bind if the password is empty.
     const credentials = parseBasicToken(token)
     if (credentials === null) throw new Malformed()
@@ -120,12 +119,12 @@ class Gate {
     const network = clientNetwork(x.clientIp)
     if (this.#failures.possible(network, x.startedMono) >= this.#maxFailures)
       throw new DirectoryBusy('too many attempts from this address are in progress')
-    return this.#failures.during(network, this.#ask(token, credentials))
+    return this.#failures.during(network, this.#ask(key, credentials))
   }
 
-  /** Asks the directory, and rethrows its errors. */
-  async #ask(token: string, credentials: Credentials): Promise<Found<Verdict>> {
-    const { directory, shared } = this.#logins
+  /** Asks the other workers and the directory, and rethrows its errors. */
+  async #ask(key: string, credentials: Credentials): Promise<Found<Verdict>> {
+    const { directory, tier } = this.#logins
     const ask = async () => {
       const user = await directory.login(credentials.name, credentials.password).catch((error: unknown) => {
         if (!(error instanceof InvalidEntry)) throw error
@@ -134,9 +133,8 @@ class Gate {
       })
       return { answer: encodeLogin(user), found: this.#found(user) }
     }
-    if (shared === null) return (await ask()).found
-    const read = (answer: HttpAnswer) => this.#found(decodeLogin(answer))
-    return shared.get(token, { maxMs: this.#maxMs, ask, read })
+    if (tier === null) return (await ask()).found
+    return tier.get(key, { ask, read: (answer) => this.#found(decodeLogin(answer)) })
   }
 
   #found(user: DirectoryUser | null): Found<Verdict> {
@@ -198,8 +196,8 @@ function loginsOf(config: LdapConfig, env: CompileEnv): Logins {
       }),
       options,
     ),
-    digests: new KeyedDigest(),
-    shared: openSharedLogins(config, name, env),
+    digests: loginDigest(name, env),
+    tier: openLoginTier(config, env),
     cache: new CallCache<Verdict>({
       maxEntries: cache.maxEntries ?? 10_000,
       maxBytes: MAX_BYTES,

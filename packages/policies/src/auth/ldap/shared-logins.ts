@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { type CompileEnv, type HttpAnswer, parseDuration } from '@sluice/core'
-import type { Found } from '../../shared/call/call-cache.js'
-import { SharedAnswerCache, type SharedCall } from '../../shared/call/shared-answer-cache.js'
+import { KeyedDigest } from '../../identity/consumers/keyed-digest.js'
+import { AnswerTier } from '../../shared/call/answer-cache.js'
 import { memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
 import type { DirectoryUser } from './directory.js'
 import type { LdapConfig } from './schema.js'
@@ -16,39 +16,31 @@ const NO_FIELDS = { headers: [] }
 const NO_BODY = new Uint8Array(0)
 
 /**
- * Logins shared by the workers of a gateway, in the memory of the supervisor. The key is an HMAC of the Basic
- * token with a secret that only the workers have, so stored entries cannot be used to test passwords.
+ * Opens the cache of logins that the workers of a gateway share, or returns null if each worker caches for itself.
+ * Never uses a cluster store: anyone who can write to it could log in as anybody.
  */
-export class SharedLogins {
-  readonly #tier: SharedAnswerCache
-  readonly #key: Uint8Array
-
-  constructor(tier: SharedAnswerCache, key: Uint8Array) {
-    this.#tier = tier
-    this.#key = key
-  }
-
-  /** Returns a cached login, or lets one worker call for all. Rejects with the error of `ask`. */
-  get<T>(token: string, call: SharedCall<T>): Promise<Found<T>> {
-    return this.#tier.get(createHmac('sha256', this.#key).update(token).digest('base64url'), call)
-  }
+export function openLoginTier(config: LdapConfig, env: CompileEnv): AnswerTier | null {
+  const { cache = {}, timeouts = {} } = config
+  const ttlMs = parseDuration(cache.ttl ?? '60s')
+  if (cache.scope === 'worker' || ttlMs === 0) return null
+  const operationMs = parseDuration(timeouts.operation ?? '2s')
+  return new AnswerTier(env, {
+    scope: 'gateway',
+    space: 'ldap',
+    timeoutMs: parseDuration(timeouts.connect ?? '1s') + OPERATIONS * operationMs,
+    maxMs: Math.max(ttlMs, parseDuration(cache.negativeTtl ?? '10s')),
+    downEvent: 'ldap_store_down',
+  })
 }
 
 /**
- * Opens the shared cache, or returns null if each worker caches for itself. Never uses a cluster store:
- * anyone who can write to it could log in as anybody.
- * @param name name that identifies the directory configuration.
+ * Returns the digest that makes a cache key of a Basic token. Its key comes from a secret that only the workers of
+ * this gateway have, so stored entries cannot be used to test passwords.
+ * @param name name that identifies the directory configuration. It contains the account's password.
  */
-export function openSharedLogins(config: LdapConfig, name: string, env: CompileEnv): SharedLogins | null {
-  const { cache = {}, timeouts = {} } = config
-  if (cache.scope === 'worker' || parseDuration(cache.ttl ?? '60s') === 0) return null
-  const operationMs = parseDuration(timeouts.operation ?? '2s')
-  const timeoutMs = parseDuration(timeouts.connect ?? '1s') + OPERATIONS * operationMs
-  const onDown = (error: string): void => env.report('ldap_store_down', { error })
-  const tier = new SharedAnswerCache(env.state.store('gateway'), { space: 'ldap', timeoutMs, onDown })
-  // The name is part of the HMAC key and not of the space, because it contains the account's password, which
-  // could be guessed from a digest.
-  return new SharedLogins(tier, createHmac('sha256', env.state.secret).update(name).digest())
+export function loginDigest(name: string, env: CompileEnv): KeyedDigest {
+  const key = createHmac('sha512', env.state.secret).update(name).digest()
+  return new KeyedDigest(key.map((byte) => byte & 0x7f))
 }
 
 /**

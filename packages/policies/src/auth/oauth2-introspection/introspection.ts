@@ -2,12 +2,17 @@ import { hash } from 'node:crypto'
 import { type CompileEnv, FORM_TYPE, type HttpAnswer, HttpCallFailed, type HttpClient } from '@sluice/core'
 import { type ClientAuth, compileClientAuth } from '../../identity/client-auth/client-auth.js'
 import type { VerifiedToken } from '../../identity/token/verified-tokens.js'
+import {
+  AnswerCache,
+  AnswerTier,
+  type AnswerTierOptions,
+  type Asked,
+} from '../../shared/call/answer-cache.js'
 import { CallBreaker } from '../../shared/call/call-breaker.js'
-import { CallCache, type Found } from '../../shared/call/call-cache.js'
+import { CallCache } from '../../shared/call/call-cache.js'
 import { callOptions, durationWithin } from '../../shared/call/call-options.js'
 import { digestOf } from '../../shared/call/call-sharing.js'
 import { parseEndpoint } from '../../shared/call/endpoint.js'
-import { type Asked, SharedAnswerCache } from '../../shared/call/shared-answer-cache.js'
 import { type AnswerReader, IntrospectionFailed, type Lifetimes } from './answer-reader.js'
 import {
   DEFAULT_ENTRIES,
@@ -40,11 +45,8 @@ export class Introspection {
   readonly #client: HttpClient
   readonly #authenticate: ClientAuth
   readonly #reader: AnswerReader
-  readonly #answers: CallCache<VerifiedToken>
+  readonly #answers: AnswerCache<VerifiedToken>
   readonly #breaker: CallBreaker
-  readonly #maxMs: number
-  /** Cache shared by the workers, or null if each worker keeps its own. */
-  readonly #tier: SharedAnswerCache | null
   /** Digest of the configuration, the same in all workers. */
   readonly #digestKey: string
 
@@ -59,8 +61,7 @@ export class Introspection {
     this.#authenticate = compileClientAuth(config, config.url)
     this.#reader = reader
     const { ttlMs, negativeTtlMs } = lifetimesOf(config)
-    this.#maxMs = Math.max(ttlMs, negativeTtlMs)
-    this.#answers = new CallCache({
+    const memory = new CallCache<VerifiedToken>({
       ...{ maxEntries: cache.maxEntries ?? DEFAULT_ENTRIES, maxBytes: MAX_CACHE_BYTES, revalidateMs: 0 },
       staleMs: durationWithin(MAX_STALE_MS, cache.staleIfError ?? DEFAULT_STALE, 'cache.staleIfError'),
     })
@@ -69,7 +70,9 @@ export class Introspection {
       openMs: durationWithin(MAX_OPEN_MS, breaker.openFor ?? DEFAULT_OPEN, 'breaker.openFor'),
     })
     this.#digestKey = digestOf(config)
-    this.#tier = cache.scope === 'worker' || ttlMs === 0 ? null : tierOf(this.#digestKey, bounds.totalMs, env)
+    const isShared = cache.scope !== 'worker' && ttlMs > 0
+    const times = { timeoutMs: bounds.totalMs, maxMs: Math.max(ttlMs, negativeTtlMs) }
+    this.#answers = new AnswerCache(memory, isShared ? openTier(this.#digestKey, times, env) : null)
   }
 
   /**
@@ -79,14 +82,10 @@ export class Introspection {
    */
   tokenOf(token: string, hop: readonly [string, string]): VerifiedToken | Promise<VerifiedToken> {
     const key = hash('sha256', `${this.#digestKey}${token}`, 'base64url')
-    return this.#answers.get(key, () => this.#find(key, token, hop))
-  }
-
-  async #find(key: string, token: string, hop: readonly [string, string]): Promise<Found<VerifiedToken>> {
-    const ask = () => this.#ask(token, hop)
-    if (this.#tier === null) return (await ask()).found
-    const read = (answer: HttpAnswer, leftMs: number) => this.#reader.read(answer, leftMs)
-    return this.#tier.get(key, { maxMs: this.#maxMs, ask, read })
+    return this.#answers.get(key, {
+      ask: () => this.#ask(token, hop),
+      read: (answer, leftMs) => this.#reader.read(answer, leftMs),
+    })
   }
 
   async #ask(token: string, hop: readonly [string, string]): Promise<Asked<VerifiedToken>> {
@@ -124,8 +123,11 @@ function isServerFailure(error: unknown): boolean {
  * Uses only the gateway's own store. Anyone with write access to a store shared by replicas could admit any
  * token.
  */
-function tierOf(digestKey: string, timeoutMs: number, env: CompileEnv): SharedAnswerCache {
+function openTier(
+  digestKey: string,
+  times: Pick<AnswerTierOptions, 'timeoutMs' | 'maxMs'>,
+  env: CompileEnv,
+): AnswerTier {
   const space = `oauth2-introspection:${hash('sha256', digestKey, 'base64url')}`
-  const onDown = (error: string) => env.report('introspection_store_down', { error })
-  return new SharedAnswerCache(env.state.store('gateway'), { space, timeoutMs, onDown })
+  return new AnswerTier(env, { scope: 'gateway', space, ...times, downEvent: 'introspection_store_down' })
 }

@@ -13,11 +13,10 @@ import { DEFAULT_TIMEOUT } from '../../identity/token/provider-options.js'
 import { digestOf } from '../../shared/call/call-sharing.js'
 import { parseEndpoint } from '../../shared/call/endpoint.js'
 import { SharedFetch } from '../../shared/call/shared-fetch.js'
-import { MARGIN_MS } from '../../shared/call/single-flight.js'
+import { MARGIN_MS, singleFlight } from '../../shared/call/single-flight.js'
 import { isBearerType, isIssued } from '../../shared/call/token-answer.js'
 import { type JsonObject, memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
 import type { OidcConfig } from './schema.js'
-import { fetchMetadataOnce } from './shared-metadata.js'
 
 /** Age in milliseconds after which metadata are refreshed in the background. */
 const REFRESH_MS = 600_000
@@ -77,13 +76,15 @@ export class Provider {
     const report = (reason: string): void => env.report('oidc_provider_failed', { issuer, reason })
     const name = `oidc-metadata:${digestOf(issuer, tls, hasTenants)}`
     this.#metadata = env.shared(name, () => new MetadataCache(report))
-    const fetch = fetchMetadataOnce({
-      ...{ store: env.state.store('gateway'), name, freshMs: REFRESH_MS },
-      waitMs: parseDuration(timeout) + MARGIN_MS,
-      fetch: () => fetchDocument(call, place, 'issuer'),
-      read: (body) => readMetadata(body, issuer, hasTenants),
-    })
-    env.onClose(this.#metadata.use(fetch))
+    const read = (body: Uint8Array) => readMetadata(body, issuer, hasTenants)
+    const fetch = async () => {
+      const bytes = await fetchDocument(call, place, 'issuer')
+      return { value: read(bytes), bytes, ttlMs: REFRESH_MS }
+    }
+    // Never a cluster store: anyone who can write to it could redirect logins.
+    const store = env.state.store('gateway')
+    const waitMs = parseDuration(timeout) + MARGIN_MS
+    env.onClose(this.#metadata.use(() => singleFlight({ store, key: name, waitMs, read, ask: fetch })))
     env.schedule(LOOK_EVERY_MS, () => this.#metadata.keepFresh())
   }
 

@@ -58,16 +58,12 @@ export class Refresher {
     const { codec, timeoutMs } = this.#parts
     const next = await singleFlight({
       ...{ store: this.#store, key, waitMs: 2 * timeoutMs + MARGIN_MS },
-      find: async () => {
-        const sealed = await this.#store.get(key)
-        return sealed === null ? null : codec.open(Buffer.from(sealed).toString())
-      },
+      read: (sealed) => codec.open(Buffer.from(sealed).toString()),
       ask: async () => {
         const session = await this.#ask(open.session, x)
         const next = codec.prepare(session)
         if (next === null) throw new SessionEnded('the new claims do not identify a consumer')
-        await this.#store.set(key, Buffer.from(codec.seal(session)), GRACE_MS).catch(() => {})
-        return next
+        return { value: next, bytes: Buffer.from(codec.seal(session)), ttlMs: GRACE_MS }
       },
     })
     next.checkedMono = open.checkedMono

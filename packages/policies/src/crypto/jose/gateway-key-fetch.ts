@@ -35,23 +35,21 @@ export function fetchForGateway({ fetch, read }: KeyEndpoint, options: GatewayKe
     store.set(`${name}:unknown`, ASKED, UNKNOWN_EVERY_MS, 'absent').catch(() => true)
   return (held, kid) => {
     let newest = held
-    let isKept = false
-    const find = async (): Promise<FetchedKeys | null> => {
-      newest = newerThan(newest, await store.get(name), freshMs, read) ?? newest
-      if (newest === null || newest === held) return null
-      return kid === null || newest.kids.has(kid) ? newest : null
-    }
-    const ask = async (): Promise<FetchedKeys> => {
-      if (newest !== null && kid !== null && !(await mayAskForUnknown())) {
-        isKept = true
-        return newest
-      }
-      const body = await fetch()
-      const keys = read(body, Date.now())
-      isKept = await store.set(name, storedKeys(body, keys.fetchedAt), ttlMs).catch(() => false)
-      return keys
-    }
-    return singleFlight({ store, key: name, waitMs, find, ask, isKept: () => isKept })
+    return singleFlight<FetchedKeys>({
+      ...{ store, key: name, waitMs },
+      read(stored) {
+        newest = newerThan(newest, stored, freshMs, read) ?? newest
+        if (newest === null || newest === held) return null
+        return kid === null || newest.kids.has(kid) ? newest : null
+      },
+      async ask() {
+        if (newest !== null && kid !== null && !(await mayAskForUnknown()))
+          return { value: newest, bytes: null, ttlMs: 0, isStored: true }
+        const body = await fetch()
+        const keys = read(body, Date.now())
+        return { value: keys, bytes: storedKeys(body, keys.fetchedAt), ttlMs }
+      },
+    })
   }
 }
 
@@ -62,20 +60,19 @@ function storedKeys(body: Uint8Array, fetchedAt: number): Buffer {
   return stored
 }
 
-/** Returns stored keys, or null if they are missing, not newer, too old, from the future or unreadable. */
+/**
+ * Returns stored keys, or null if they are not newer, too old or from the future.
+ * @throws Error for an unreadable document.
+ */
 function newerThan(
   held: FetchedKeys | null,
-  stored: Uint8Array | null,
+  stored: Uint8Array,
   freshMs: number,
   read: KeyEndpoint['read'],
 ): FetchedKeys | null {
-  if (stored === null || stored.length <= HEAD_BYTES) return null
+  if (stored.length <= HEAD_BYTES) return null
   const fetchedAt = Buffer.from(stored.buffer, stored.byteOffset).readDoubleBE()
   const age = Date.now() - fetchedAt
   if (!(age >= 0 && age < freshMs) || fetchedAt <= (held?.fetchedAt ?? 0)) return null
-  try {
-    return read(stored.subarray(HEAD_BYTES), fetchedAt)
-  } catch {
-    return null
-  }
+  return read(stored.subarray(HEAD_BYTES), fetchedAt)
 }

@@ -9,16 +9,12 @@ function workers(store: StateStore = new MemoryStore(), waitMs = 60_000) {
   const ask = () =>
     singleFlight<string>({
       ...{ store, key: 'k', waitMs },
-      find: async () => {
-        const bytes = await store.get('k')
-        return bytes === null ? null : Buffer.from(bytes).toString()
-      },
+      read: (bytes) => Buffer.from(bytes).toString(),
       ask: async () => {
         const text = await new Promise<string>((give, reject) =>
           calls.push({ give, fail: () => reject(new Error('refused')) }),
         )
-        await store.set('k', Buffer.from(text), 60_000)
-        return text
+        return { value: text, bytes: Buffer.from(text), ttlMs: 60_000 }
       },
     })
   const called = async (times: number) => {
@@ -51,9 +47,14 @@ test('if the call fails, the other workers call themselves', async () => {
 test('an unstored answer is used only by its caller, and the others do not wait again', async () => {
   const store = new MemoryStore()
   const waiting: ((text: string) => void)[] = []
-  const options = { store, key: 'k', waitMs: 60_000, find: () => Promise.resolve(null), isKept: () => false }
   const ask = () =>
-    singleFlight({ ...options, ask: () => new Promise<string>((resolve) => waiting.push(resolve)) })
+    singleFlight<string>({
+      ...{ store, key: 'k', waitMs: 60_000, read: () => null },
+      ask: async () => {
+        const value = await new Promise<string>((resolve) => waiting.push(resolve))
+        return { value, bytes: null, ttlMs: 60_000 }
+      },
+    })
   const answers = [ask(), ask(), ask()]
   while (waiting.length < 1) await new Promise(setImmediate)
   waiting[0]!('mine')

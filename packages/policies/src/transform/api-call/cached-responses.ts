@@ -7,10 +7,10 @@ import {
   headerJoined,
   parseDuration,
 } from '@sluice/core'
+import { AnswerCache, AnswerTier } from '../../shared/call/answer-cache.js'
 import { CallCache, type Found } from '../../shared/call/call-cache.js'
 import { durationWithin } from '../../shared/call/call-options.js'
 import { digestOf, isCallerSpecific } from '../../shared/call/call-sharing.js'
-import { SharedAnswerCache } from '../../shared/call/shared-answer-cache.js'
 import { CacheControl } from '../../shared/message/cache-control.js'
 import type { BuiltCall } from './call-request.js'
 import { type CallConfig, DEFAULT_ENTRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, NO_TIME } from './schema.js'
@@ -37,12 +37,10 @@ export interface CachedResponsesContext {
 
 /** Caches the responses of one call, and makes the call when none is cached. */
 export class CachedResponses {
-  readonly #calls: CallCache<HttpAnswer>
+  readonly #answers: AnswerCache<HttpAnswer>
   readonly #keyOf: KeyOf
   readonly #ttlMs: number
   readonly #isExpected: (answer: HttpAnswer) => boolean
-  /** Cache shared with other workers, or null if each worker caches for itself. */
-  readonly #tier: SharedAnswerCache | null
 
   /** @throws Error if a duration is too long or an expression is invalid. */
   constructor(config: CallConfig, { env, use, isExpected }: CachedResponsesContext) {
@@ -57,8 +55,8 @@ export class CachedResponses {
       },
     }
     const space = `api-call:${digestOf([use, config])}`
-    this.#calls = env.shared(space, () => new CallCache(options))
-    this.#tier = tierOf(config, space, env)
+    const memory = env.shared(space, () => new CallCache<HttpAnswer>(options))
+    this.#answers = new AnswerCache(memory, openTier(config, space, { env, maxMs: this.#ttlMs }))
     const isShared = coalesce ?? (cache !== undefined || method === 'GET' || method === 'HEAD')
     if (!isShared && cache !== undefined) throw new Error("'cache' needs 'coalesce'; remove coalesce: false")
     this.#keyOf = !isShared ? () => null : cache?.key === undefined ? sentKey : namedKey(cache, env)
@@ -73,20 +71,18 @@ export class CachedResponses {
     const key = this.#keyOf(x, call)
     if (key === null) return ask().then((answer) => ({ answer, from: 'call' }))
     const own: { from: CallNote['from'] } = { from: 'joined' }
-    const found = this.#calls.get(key, async () => {
-      // Remains 'stale' if the call fails and an expired response is used instead.
-      own.from = 'stale'
-      const askOne = async () => {
-        const found = this.#found(await ask())
+    const found = this.#answers.get(key, {
+      ask: async () => {
+        // Remains 'stale' if the call fails and an expired response is used instead.
+        own.from = 'stale'
+        const answer = await ask()
         own.from = 'call'
-        return { answer: found.value, found }
-      }
-      if (this.#tier === null) return (await askOne()).found
-      const read = (answer: HttpAnswer) => {
+        return { answer, found: this.#found(answer) }
+      },
+      read: (answer) => {
         own.from = 'shared'
         return this.#found(answer)
-      }
-      return this.#tier.get(key, { maxMs: this.#ttlMs, ask: askOne, read })
+      },
     })
     if (!(found instanceof Promise)) return { answer: found, from: 'cache' }
     return found.then((answer) => ({ answer, from: own.from }))
@@ -107,15 +103,15 @@ export class CachedResponses {
 }
 
 /** Returns the shared cache, or null if responses are not shared between workers. */
-function tierOf(
+function openTier(
   { cache, timeout = DEFAULT_TIMEOUT }: CallConfig,
   space: string,
-  env: CompileEnv,
-): SharedAnswerCache | null {
+  { env, maxMs }: { readonly env: CompileEnv; readonly maxMs: number },
+): AnswerTier | null {
   const { scope = 'worker' } = cache ?? {}
   if (scope === 'worker') return null
-  const onDown = (error: string): void => env.report('api_call_store_down', { error })
-  return new SharedAnswerCache(env.state.store(scope), { space, timeoutMs: parseDuration(timeout), onDown })
+  const timeoutMs = parseDuration(timeout)
+  return new AnswerTier(env, { scope, space, timeoutMs, maxMs, downEvent: 'api_call_store_down' })
 }
 
 /** A call and the origin it is sent to. */

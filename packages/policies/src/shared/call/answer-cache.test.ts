@@ -1,19 +1,29 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ANSWERS_PREFIX, type HttpAnswer, MemoryStore, type StateStore, StateUnavailable } from '@sluice/core'
-import { SharedAnswerCache } from './shared-answer-cache.js'
+import { AnswerTier } from './answer-cache.js'
 
 const ANSWER: HttpAnswer = { status: 201, headers: ['x-a', 'a\nb "c"'], body: Buffer.from([0, 10, 255]) }
 
 const FRESH_MS = 60_000
+
+/** Opens the tier of a worker. */
+function tierOf(store: StateStore, { space = 'a', maxMs = FRESH_MS, onDown = (_: string): void => {} } = {}) {
+  const report = (event: string, { error = '' }: Readonly<Record<string, unknown>> = {}): void => {
+    assert.equal(event, 'store_down')
+    onDown(String(error))
+  }
+  const state = { store: () => store, isShared: false, secret: new Uint8Array(32) }
+  const options = { scope: 'gateway', space, timeoutMs: 60_000, maxMs, downEvent: 'store_down' } as const
+  return new AnswerTier({ state, report }, options)
+}
 
 /** Workers that share a store. A stored value is the number of server calls so far. */
 function workers(store: StateStore = new MemoryStore()) {
   const errors: string[] = []
   let calls = 0
   const worker = ({ answer = ANSWER, ttlMs = FRESH_MS, maxMs = 3_600_000, space = 'a' } = {}) => {
-    const onDown = (error: string) => void errors.push(error)
-    const tier = new SharedAnswerCache(store, { space, timeoutMs: 60_000, onDown })
+    const tier = tierOf(store, { space, maxMs, onDown: (error) => void errors.push(error) })
     const found = (from: HttpAnswer, leftMs: number) => {
       return { value: from, ttlMs: leftMs, bytes: 0, isNegative: false, isCallerSpecific: false }
     }
@@ -22,7 +32,7 @@ function workers(store: StateStore = new MemoryStore()) {
       await new Promise((resolve) => setTimeout(resolve, 5))
       return { answer, found: found(answer, ttlMs) }
     }
-    return tier.get('k', { maxMs, ask, read: found })
+    return tier.get('k', { ask, read: found })
   }
   return { errors, store, worker, calls: () => calls }
 }
@@ -63,7 +73,7 @@ test('an unusable answer is requested again', async () => {
   const store = new MemoryStore()
   const { worker } = workers(store)
   await worker()
-  const tier = new SharedAnswerCache(store, { space: 'a', timeoutMs: 60_000, onDown: () => {} })
+  const tier = tierOf(store)
   const found = {
     value: { own: true },
     ttlMs: FRESH_MS,
@@ -75,7 +85,6 @@ test('an unusable answer is requested again', async () => {
     throw new Error('says nothing')
   }
   const { value } = await tier.get('k', {
-    maxMs: FRESH_MS,
     ask: async () => ({ answer: ANSWER, found }),
     read,
   })
