@@ -1,5 +1,15 @@
 export { loadBodyLanguages } from './body-languages.js'
-export * from './condition/index.js'
+export {
+  type Condition,
+  type ConditionCheck,
+  ConditionError,
+  type ConditionIssue,
+  type ConditionNeeds,
+  type ConditionScope,
+  checkCondition,
+  compileCondition,
+  compileExpression,
+} from './condition/index.js'
 export { type Diagnostic, formatDiagnostic } from './diagnostic.js'
 export { diffBundles, diffPlans, formatDiff, type PlanChange, type PlanPart } from './diff-plans.js'
 export { digestOf } from './digest.js'
@@ -16,8 +26,66 @@ export { type LoadOptions, type LoadResult, loadDocument } from './load-document
 export { loadNamedPolicies, loadPlannedPolicies } from './load-policies.js'
 export type { Overrides } from './overrides.js'
 export { packBundle, unpackBundle } from './packed-bundle.js'
-export * from './plan.js'
+export type {
+  AdminPlan,
+  AdminRole,
+  AdminToken,
+  BreakerPlan,
+  ConfigBundle,
+  FieldPredicate,
+  HealthPlan,
+  MatchPlan,
+  OutlierPlan,
+  PathPlan,
+  Plan,
+  PolicyUse,
+  RedirectPlan,
+  ResolvePlan,
+  RespondPlan,
+  RetryPlan,
+  RewritePlan,
+  RoutePlan,
+  TargetPlan,
+  TargetRole,
+  TimeoutsPlan,
+  UpstreamPlan,
+  UpstreamTlsPlan,
+  WindowPlan,
+} from './plan.js'
+export type { KubernetesPlan, ServicePlan } from './plan-kubernetes.js'
+export type {
+  KeyPairPlan,
+  ListenerLimits,
+  ListenerPlan,
+  ListenerTlsPlan,
+  NamedCertificatePlan,
+} from './plan-listener.js'
+export type {
+  CapturePlan,
+  LogCustomPlan,
+  LogElasticsearchPlan,
+  LogOutletPlan,
+  LogPlan,
+  LogSinkKind,
+  LogSpoolPlan,
+  LogSyslogPlan,
+  LogTargetPlan,
+  LogWebhookPlan,
+} from './plan-log.js'
+export type { OverloadPlan } from './plan-overload.js'
+export type { PluginPlan } from './plan-plugin.js'
+export type { CachePlan, PersistPlan, StatePlan } from './plan-state.js'
 export { conceal } from './plan-text.js'
+export type {
+  CanaryAbortPlan,
+  CanaryPlan,
+  HashKey,
+  MirrorComparePlan,
+  MirrorPlan,
+  RequestMatch,
+  StickyPlan,
+} from './plan-upstream.js'
+export type { WebSocketPlan } from './plan-websocket.js'
 export { planOf } from './planning/document-plan.js'
 export { spoolDir } from './planning/log-target-plans.js'
 export { importPolicies, type PluginExport } from './plugins/exported-policies.js'

@@ -1,7 +1,7 @@
 // Exports for processes that serve requests. It excludes YAML and document checks, whose loading takes a
 // tenth of the start time.
 export { loadBodyLanguages } from './body-languages.js'
-export * from './condition/index.js'
+export { ConditionError, compileCondition, compileExpression } from './condition/index.js'
 export { formatDiagnostic } from './diagnostic.js'
 export { readDocumentFile } from './document-file.js'
 export { isCacheToken } from './grammar/cache-bounds.js'

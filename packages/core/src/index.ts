@@ -1,79 +1,212 @@
 export { type Static, type TSchema, Type } from '@sinclair/typebox'
-export * from './contract/attempt-trace.js'
-export * from './contract/attempts.js'
-export * from './contract/body-answers.js'
-export * from './contract/body-filter.js'
-export * from './contract/body-language.js'
-export * from './contract/body-tap.js'
-export * from './contract/body-views.js'
-export * from './contract/cache-store.js'
-export * from './contract/call-note.js'
-export * from './contract/capture.js'
-export * from './contract/capture-memory.js'
-export * from './contract/client-certificate.js'
-export * from './contract/client-pace.js'
+export { AttemptTrace, type FailedTry, type PoolState, type RetryDecision } from './contract/attempt-trace.js'
+export { Attempts } from './contract/attempts.js'
+export {
+  type BodyAnswer,
+  BodyAnswers,
+  type BodyQuery,
+  type BodyQuestion,
+  type BodyValue,
+} from './contract/body-answers.js'
+export { type BodyFilter, type Filtered, ResponseFilters } from './contract/body-filter.js'
+export type {
+  BodyInput,
+  BodyLanguage,
+  BodyLanguages,
+  BodyReader,
+  StreamingReader,
+} from './contract/body-language.js'
+export type { BodyTap } from './contract/body-tap.js'
+export { type BodyView, BodyViews, type ViewMaker } from './contract/body-views.js'
+export { type CachedValue, type CacheStore, MAX_CACHED_BYTES } from './contract/cache-store.js'
+export { type CallNote, MAX_CALL_NOTES } from './contract/call-note.js'
+export {
+  type BodyBeginning,
+  Capture,
+  CapturedBody,
+  type CaptureRules,
+  type KeepBodyRules,
+  type RegionRules,
+} from './contract/capture.js'
+export { CAPTURE_MEMORY, CaptureMemory } from './contract/capture-memory.js'
+export type { ClientCertificate } from './contract/client-certificate.js'
+export { type ClientPace, NO_PACE } from './contract/client-pace.js'
 export type { Configured } from './contract/configured.js'
-export * from './contract/consumer.js'
-export * from './contract/contract-version.js'
-export * from './contract/deciding-limit.js'
+export { type Consumer, consumerOf } from './contract/consumer.js'
+export { CONTRACT_VERSION } from './contract/contract-version.js'
+export { noteLimit } from './contract/deciding-limit.js'
 export * from './contract/errors.js'
 export * from './contract/exchange.js'
-export * from './contract/expression.js'
-export * from './contract/http-client.js'
-export * from './contract/log-sink.js'
-export * from './contract/loss-reasons.js'
-export * from './contract/offload.js'
-export * from './contract/phase.js'
-export * from './contract/phase-times.js'
-export * from './contract/policy.js'
-export * from './contract/policy-failure.js'
-export * from './contract/policy-run.js'
-export * from './contract/record-notes.js'
-export * from './contract/reply.js'
-export * from './contract/state.js'
-export * from './contract/stored-responses.js'
-export * from './contract/unreadable-body.js'
-export * from './contract/validate-hook-result.js'
-export * from './contract/websocket-counts.js'
-export * from './geo/place.js'
-export * from './geo/place-database.js'
-export * from './geo/place-file.js'
-export * from './http/accept.js'
-export * from './http/canonical-path.js'
-export * from './http/event-stream.js'
-export * from './http/header-cache.js'
-export * from './http/header-list.js'
-export * from './http/http-date.js'
-export * from './http/http-syntax.js'
-export * from './http/media-type.js'
-export * from './http/preflight.js'
-export * from './http/query.js'
-export * from './http/retry-after.js'
-export * from './lib/byte-collector.js'
-export * from './lib/flatten-string.js'
-export * from './lib/folders.js'
-export * from './lib/linear-regex.js'
-export * from './lib/memo.js'
-export * from './lib/request-id.js'
-export * from './lib/slices.js'
-export * from './lib/units.js'
-export * from './lib/visible-text.js'
-export * from './lib/xml-escapes.js'
-export * from './lib/zone.js'
-export * from './limits/ban-name.js'
-export * from './limits/calendar.js'
-export * from './limits/counter-key.js'
-export * from './limits/limits.js'
-export * from './net/call-addresses.js'
-export * from './net/certificate-facts.js'
-export * from './net/cidr.js'
-export * from './net/ip-address.js'
-export * from './redaction/mask.js'
-export * from './redaction/sensitive-names.js'
+export type { Expression, ExpressionValue } from './contract/expression.js'
+export {
+  type HttpAnswer,
+  type HttpCall,
+  HttpCallFailed,
+  type HttpCallFailure,
+  type HttpClient,
+  type HttpClientOptions,
+  type HttpClientTls,
+} from './contract/http-client.js'
+export {
+  EMPTY_LOG,
+  type LogCounts,
+  type LogIdentity,
+  type LogSink,
+  type SpoolHandovers,
+  sumOfCounts,
+  type Takeover,
+} from './contract/log-sink.js'
+export { LOSS_REASONS, type LossReason } from './contract/loss-reasons.js'
+export { OFFLOAD_BYTES, type Offload, type OffloadedWork, Overload, Overtime } from './contract/offload.js'
+export { PHASE, PHASE_NAMES, type Phase } from './contract/phase.js'
+export { PhaseTimes } from './contract/phase-times.js'
+export {
+  type Catalog,
+  type CompileEnv,
+  type ConsumerPhase,
+  type Counter,
+  definePolicy,
+  type MeasuredCost,
+  type Policy,
+  type PolicyCost,
+  type PolicyIdentity,
+  type PolicyWarning,
+  type RejectedAnswer,
+  type Slot,
+  type Step,
+} from './contract/policy.js'
+export { CheckFailure, PolicyFailure } from './contract/policy-failure.js'
+export { PolicyRun, type PolicyVerdict } from './contract/policy-run.js'
+export { RecordNotes } from './contract/record-notes.js'
+export {
+  answer,
+  type Eventual,
+  type Outcome,
+  type Problem,
+  type Reply,
+  refusal,
+  substitute,
+} from './contract/reply.js'
+export {
+  type Grant,
+  type LimitRule,
+  MAX_STATE_VALUE_BYTES,
+  type StateScope,
+  StateSlow,
+  type StateStore,
+  type StateStores,
+  StateUnavailable,
+} from './contract/state.js'
+export {
+  type PurgeScope,
+  type StoredResponseCounts,
+  type StoredResponseFacts,
+  StoredResponses,
+} from './contract/stored-responses.js'
+export { UnreadableBody } from './contract/unreadable-body.js'
+export {
+  checkExchange,
+  type ResettableValues,
+  resetInvalid,
+  resettableValues,
+  validateHookResult,
+} from './contract/validate-hook-result.js'
+export { WebSocketCounts } from './contract/websocket-counts.js'
+export { autonomousSystemOf, cityOf, continentOf, countryOf } from './geo/place.js'
+export { PlaceDatabase } from './geo/place-database.js'
+export { PlaceFile } from './geo/place-file.js'
+export { prefersHtml, weightOf } from './http/accept.js'
+export {
+  canonicalPath,
+  decodeReserved,
+  escapeRawCharacters,
+  forwardablePath,
+  hasEncodedSlash,
+  hasHiddenDots,
+  isAmbiguousPath,
+  isPlainPath,
+  isStrictPath,
+  pathWithParameters,
+  withoutParameters,
+} from './http/canonical-path.js'
+export { EventStream } from './http/event-stream.js'
+export { HeaderCache } from './http/header-cache.js'
+export {
+  appendHeader,
+  type HeaderList,
+  hasContentCoding,
+  headerCount,
+  headerJoined,
+  headerValue,
+  removeHeader,
+  removeHeadersWithPrefix,
+  setHeader,
+} from './http/header-list.js'
+export { httpDate } from './http/http-date.js'
+export {
+  contentLengthOf,
+  isFieldValue,
+  isHopByHop,
+  isMessageLookalike,
+  isToken,
+  listHasToken,
+  plainName,
+  trimOws,
+  trimOwsStart,
+} from './http/http-syntax.js'
+export { FORM_TYPE, isJsonType, mediaType } from './http/media-type.js'
+export { preflightMethod } from './http/preflight.js'
+export {
+  bytewiseUrl,
+  decodedForm,
+  decodedUrl,
+  formText,
+  QueryCursor,
+  queryValue,
+  withQuery,
+} from './http/query.js'
+export { retryAfterMs } from './http/retry-after.js'
+export { ByteCollector } from './lib/byte-collector.js'
+export { flattenString, internString } from './lib/flatten-string.js'
+export { makeFolders } from './lib/folders.js'
+export { compilePattern, compileRegex, type Regex } from './lib/linear-regex.js'
+export { Memo } from './lib/memo.js'
+export { RequestIds } from './lib/request-id.js'
+export { Slices } from './lib/slices.js'
+export {
+  DURATION_PATTERN,
+  formatSize,
+  parseDuration,
+  parseRatio,
+  parseSize,
+  RATE_PATTERN,
+  RATIO_PATTERN,
+  SIZE_PATTERN,
+} from './lib/units.js'
+export { visibleText } from './lib/visible-text.js'
+export { escapedXml } from './lib/xml-escapes.js'
+export { type Zone, zoneOf } from './lib/zone.js'
+export { BAN_CHANGES_MS, BANS_LIFTED, type BanEntry, banName } from './limits/ban-name.js'
+export { CALENDAR_PERIODS, type CalendarPeriod } from './limits/calendar.js'
+export {
+  counterKey,
+  counterName,
+  counterPrefix,
+  isAddressKey,
+  type LimitKind,
+  namedCounterKey,
+  readCounterName,
+} from './limits/counter-key.js'
+export { type Limit, quotaLimit, rateLimits } from './limits/limits.js'
+export { type AddressRule, compileCallAddresses, isMetadataAddress } from './net/call-addresses.js'
+export { certificateFacts } from './net/certificate-facts.js'
+export { type CidrSet, compileCidrs, parseCidr } from './net/cidr.js'
+export { canonicalIpv6, clientNetwork, ipv4Number, isIpAddress, readIpv6 } from './net/ip-address.js'
+export { MASK, partlyMasked } from './redaction/mask.js'
+export { SensitiveNames } from './redaction/sensitive-names.js'
 export { replacedSpans, type Spans } from './redaction/value-types/spans.js'
-export * from './redaction/value-types/value-types.js'
-export * from './state/limit-state.js'
-export * from './state/local-cache.js'
-export * from './state/memory-store.js'
-export * from './state/memory-table.js'
+export { type FindValues, VALUE_TYPES, type ValueTypeName } from './redaction/value-types/value-types.js'
+export { ANSWERS_PREFIX, CACHED_PREFIX, LocalCache, USED_PREFIX } from './state/local-cache.js'
+export { MemoryStore } from './state/memory-store.js'
+export { MemoryTable, type StoredLimit } from './state/memory-table.js'
 export { storedKey } from './state/state-key.js'

@@ -12,7 +12,7 @@ import type { LogCounts, LogIdentity } from './contract/log-sink.js'
 import type { PhaseTimes } from './contract/phase-times.js'
 import type { RecordNotes } from './contract/record-notes.js'
 
-export * from './geo/testing/database-file.js'
+export { databaseOf, type PlaceEntry, pointer } from './geo/testing/database-file.js'
 export { closedPort } from './testing/closed-port.js'
 
 /** Parts of an exchange. A test sets only the fields it needs. */

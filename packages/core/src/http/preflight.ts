@@ -1,4 +1,3 @@
-import type { Exchange } from '../contract/exchange.js'
 import { headerValue } from './header-list.js'
 import { isToken } from './http-syntax.js'
 
@@ -6,7 +5,10 @@ import { isToken } from './http-syntax.js'
  * Returns the requested method of a CORS preflight (Fetch section 4.8), or null if the request is not a
  * preflight.
  */
-export function preflightMethod(x: Exchange): string | null {
+export function preflightMethod(x: {
+  readonly method: string
+  readonly headers: readonly string[]
+}): string | null {
   if (x.method !== 'OPTIONS' || headerValue(x.headers, 'origin') === null) return null
   const method = headerValue(x.headers, 'access-control-request-method')
   return method !== null && isToken(method) ? method : null
