@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -7,11 +7,13 @@ import { programsOf } from './test-groups.mjs'
 
 /** Writes test files with the given texts. Returns their paths and a folder for the groups. */
 function written(t, texts) {
-  const folder = mkdtempSync(join(tmpdir(), 'groups-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+  const temporary = mkdtempSync(join(tmpdir(), 'groups-'))
+  t.after(() => rmSync(temporary, { recursive: true }))
+  const folder = join(temporary, 'packages/core/dist')
+  mkdirSync(folder, { recursive: true })
   const files = texts.map((_, i) => join(folder, `${i}.test.js`))
   for (const [i, file] of files.entries()) writeFileSync(file, texts[i])
-  return { files, folder: join(folder, 'groups') }
+  return { files, folder: join(temporary, 'groups') }
 }
 
 test('files that start no process share one', (t) => {
