@@ -1,9 +1,9 @@
+import { lineThrough } from '../lib/statistics.js'
 import { OURS } from '../model/run.js'
 import type { HostFacts, Summary } from '../model/summary.js'
 import { type CostPoint, hasCost, type PolicyCost, policyCosts } from '../report/cost.js'
 import { isValid } from '../report/figures.js'
 import { groupedBy } from '../report/relations.js'
-import { lineThrough } from '../statistics.js'
 
 /** Combined results of several runs on one kind of machine. */
 export interface Measurements {

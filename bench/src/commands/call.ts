@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { unreadable } from '@sluice/cli/kit'
-import { maskedUrl } from '../masking.js'
+import { maskedUrl } from '../lib/masking.js'
 import type { Call, CallBody, Method } from '../model/scenario.js'
 import { sizeSetting, usage } from './settings.js'
 

@@ -1,4 +1,4 @@
-import { MASK, maskedUrl } from '../masking.js'
+import { MASK, maskedUrl } from '../lib/masking.js'
 
 /** Options whose values may be secrets. */
 const SECRET = /^(--header|--data|-H)(=?)(.*)$/s

@@ -1,7 +1,7 @@
-import { percentileOf } from '../engine/spectrum.js'
-import { seededRandom } from '../measure/shuffle.js'
+import { seededRandom } from '../lib/shuffle.js'
+import { mean, quantile } from '../lib/statistics.js'
+import { percentileOf } from '../model/spectrum.js'
 import type { Point } from '../model/summary.js'
-import { mean, quantile } from '../statistics.js'
 import type { Limit, Metric } from './limit.js'
 
 /** Change of a figure between two runs. */

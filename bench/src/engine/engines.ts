@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Engine, EngineName, LoadResult } from '../model/engine.js'
+import { GRACE_SECONDS, runToSuccess } from '../process/run-command.js'
 import { h2load } from './h2load.js'
 import { oha } from './oha.js'
-import { GRACE_SECONDS, runToSuccess } from './program.js'
 import { wrk } from './wrk.js'
 
 const PROGRAM = fileURLToPath(new URL('./autocannon-program.js', import.meta.url))

@@ -1,7 +1,7 @@
 import type { Engine, LoadOptions, LoadResult } from '../model/engine.js'
-import { versionOf } from '../servers/program.js'
+import { versionOf } from '../process/executables.js'
+import { coreCount, GRACE_SECONDS, runToSuccess } from '../process/run-command.js'
 import { bodyOf, writePrivate } from './call-body.js'
-import { coreCount, GRACE_SECONDS, runToSuccess } from './program.js'
 
 /**
  * h2load in HTTP/1.1 mode: a closed loop with a warm-up. It reports minimum, maximum, mean and deviation of latencies

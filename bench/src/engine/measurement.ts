@@ -1,7 +1,7 @@
 import type { ErrorClass, LoadResult } from '../model/engine.js'
+import { emptyHistogram, record, spectrumOf } from '../model/spectrum.js'
 import { NO_ERRORS } from '../model/summary.js'
 import type { SentRequest } from './paced-client.js'
-import { emptyHistogram, record, spectrumOf } from './spectrum.js'
 
 /** Request counts and latencies of the measured time. */
 export class Measurement {

@@ -2,9 +2,9 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Engine, ErrorClass, LoadOptions, LoadResult } from '../model/engine.js'
 import { NO_ERRORS, type Spectrum } from '../model/summary.js'
-import { versionOf } from '../servers/program.js'
+import { versionOf } from '../process/executables.js'
+import { coreCount, GRACE_SECONDS, type ProgramEnd, runToSuccess } from '../process/run-command.js'
 import { bodyOf, writePrivate } from './call-body.js'
-import { coreCount, GRACE_SECONDS, type ProgramEnd, runToSuccess } from './program.js'
 
 /** oha's message for requests in flight at the end. They are not errors. */
 const UNDER_WAY = /aborted due to deadline/

@@ -4,9 +4,9 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Engine, LoadOptions, LoadResult } from '../model/engine.js'
 import { NO_ERRORS, type Spectrum } from '../model/summary.js'
-import { versionOf } from '../servers/program.js'
+import { versionOf } from '../process/executables.js'
+import { coreCount, GRACE_SECONDS, type ProgramEnd, runProgram } from '../process/run-command.js'
 import { bodyOf, writePrivate } from './call-body.js'
-import { coreCount, GRACE_SECONDS, type ProgramEnd, runProgram } from './program.js'
 
 /** Timeout in seconds. wrk's default of two seconds would hide the behaviour of an overloaded server. */
 const TIMEOUT_SECONDS = 10

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { shuffled } from '../lib/shuffle.js'
 import type { Engine, LoadOptions } from '../model/engine.js'
 import { TARGET } from '../model/run.js'
 import type { Point, Spread } from '../model/summary.js'
@@ -7,7 +8,6 @@ import type { Progress } from './progress.js'
 import { measure, type Repetition, type SystemUnderTest } from './repetition.js'
 import type { RunContext } from './run-context.js'
 import type { Setup } from './setup.js'
-import { shuffled } from './shuffle.js'
 import { percent, targetRemark, voided } from './validity.js'
 
 /** Maximum coefficient of variation of repetitions. Above it a point is measured once more. */

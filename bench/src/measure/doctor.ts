@@ -1,11 +1,11 @@
 import { engines } from '../engine/engines.js'
 import { PEERS } from '../model/run.js'
+import { allowedCpus } from '../process/cores.js'
+import { findProgram } from '../process/executables.js'
+import { quotaUse, systemText } from '../process/process-use.js'
 import { missingElasticsearch } from '../servers/elasticsearch.js'
 import { missingSlapd } from '../servers/identity.js'
 import { missingPeer } from '../servers/peers.js'
-import { findProgram } from '../servers/program.js'
-import { allowedCpus } from './cores.js'
-import { quotaUse, systemText } from './process-use.js'
 
 /** One requirement of a benchmark. */
 export interface Finding {

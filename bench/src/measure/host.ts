@@ -5,10 +5,10 @@ import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { HostFacts } from '../model/summary.js'
+import { allowedCpus } from '../process/cores.js'
+import { coreTimes } from '../process/process-use.js'
 import { gatewayVersion } from '../servers/gateway.js'
-import { allowedCpus } from './cores.js'
 import { machineFindings } from './doctor.js'
-import { coreTimes } from './process-use.js'
 
 /** Maximum CPU share of other programs on a quiet machine. */
 export const QUIET_SHARE = 0.05

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NO_ERRORS } from '../model/summary.js'
+import { coreLayout } from '../process/cores.js'
 import { PLAIN } from '../testing/small-suite.js'
-import { coreLayout } from './cores.js'
 import { pointOf, spreadOf } from './point.js'
 import type { Repetition } from './repetition.js'
 

@@ -1,9 +1,9 @@
-import { mergeSpectra, percentileOf } from '../engine/spectrum.js'
+import { mean } from '../lib/statistics.js'
 import type { ErrorClass } from '../model/engine.js'
 import type { Scenario } from '../model/scenario.js'
+import { mergeSpectra, percentileOf } from '../model/spectrum.js'
 import { NO_ERRORS, type Point, type Spread, type WorkerDiagnostics } from '../model/summary.js'
-import { mean } from '../statistics.js'
-import type { CoreLayout } from './cores.js'
+import type { CoreLayout } from '../process/cores.js'
 import type { Repetition } from './repetition.js'
 import { validityOf } from './validity.js'
 

@@ -1,7 +1,6 @@
 import type { Engine, LoadOptions, LoadResult } from '../model/engine.js'
 import type { WorkerDiagnostics } from '../model/summary.js'
-import type { RunningGateway } from '../servers/gateway.js'
-import type { CoreLayout } from './cores.js'
+import type { CoreLayout } from '../process/cores.js'
 import {
   type CoreTimes,
   coreTimes,
@@ -10,7 +9,8 @@ import {
   quotaUse,
   treeCpuMicros,
   treeRssBytes,
-} from './process-use.js'
+} from '../process/process-use.js'
+import type { RunningGateway } from '../servers/gateway.js'
 import { watchWorkers } from './worker-diagnostics.js'
 
 /** Sampling interval in milliseconds. */

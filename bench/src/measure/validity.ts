@@ -1,5 +1,5 @@
 import type { Point } from '../model/summary.js'
-import type { CoreLayout } from './cores.js'
+import type { CoreLayout } from '../process/cores.js'
 import type { Repetition } from './repetition.js'
 
 /** Minimum use of the system's cores. Below it something else was the bottleneck. */

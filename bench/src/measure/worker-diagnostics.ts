@@ -1,6 +1,6 @@
 import type { WorkerDiagnostics } from '../model/summary.js'
+import { cpuMicros, rssBytes } from '../process/process-use.js'
 import { gatewayWorkers, scrape } from '../servers/gateway.js'
-import { cpuMicros, rssBytes } from './process-use.js'
 
 type Series = ReadonlyMap<string, number>
 

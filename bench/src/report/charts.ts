@@ -1,5 +1,5 @@
-import { percentileOf } from '../engine/spectrum.js'
 import { OURS } from '../model/run.js'
+import { percentileOf } from '../model/spectrum.js'
 import type { Point } from '../model/summary.js'
 import { policyText } from '../suite/policies.js'
 import { comparablePoints, policyCosts } from './cost.js'

@@ -1,7 +1,7 @@
+import { median } from '../lib/statistics.js'
 import { LEAST_BUSY } from '../measure/validity.js'
 import { OURS } from '../model/run.js'
 import type { Point, Spread } from '../model/summary.js'
-import { median } from '../statistics.js'
 import { shareText, significant } from './figures.js'
 import { groupedBy, policyRelation } from './relations.js'
 

@@ -1,5 +1,5 @@
-import { percentileOf } from '../engine/spectrum.js'
 import { TARGET } from '../model/run.js'
+import { percentileOf } from '../model/spectrum.js'
 import type { HostFacts, Point, Summary, WorkerDiagnostics } from '../model/summary.js'
 import { hasCost } from './cost.js'
 import { errorCount, isValid } from './figures.js'

@@ -1,5 +1,5 @@
-import { percentileOf } from '../engine/spectrum.js'
 import { OURS, TARGET } from '../model/run.js'
+import { percentileOf } from '../model/spectrum.js'
 import type { HostFacts, Point, Summary } from '../model/summary.js'
 import { reasonsOf, type Trial, verdictOf } from '../model/trial.js'
 import { COST_REMARK, comparablePoints, costText, cpuRatio, hasCost } from './cost.js'

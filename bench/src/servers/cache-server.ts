@@ -1,8 +1,8 @@
 import type { Scenario } from '../model/scenario.js'
+import { freePort, LOOPBACK } from '../process/port.js'
+import { type Placement, type RunningServer, startServer } from '../process/running-server.js'
 import { CONNECTIONS, GW, gatewayVersion } from './gateway.js'
 import { fillText } from './nginx.js'
-import { freePort, LOOPBACK } from './port.js'
-import { type Placement, type RunningServer, startServer } from './running-server.js'
 
 /** Starts a cache server that has the value that a scenario reads. */
 export async function startCacheServer(placement: Placement, scenario: Scenario): Promise<RunningServer> {

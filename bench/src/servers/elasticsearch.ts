@@ -6,7 +6,7 @@ import {
   elasticsearchSkip,
   startElasticsearch,
 } from '@sluice/logger/testing/elasticsearch'
-import { reapAtExit, release } from '../process-reaper.js'
+import { reapAtExit, release } from '../process/process-reaper.js'
 
 /** Returns a message with a remedy if Elasticsearch is not installed, or null if it is. */
 export function missingElasticsearch(): string | null {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { type Placement, type RunningServer, startServer } from './running-server.js'
+import { type Placement, type RunningServer, startServer } from '../process/running-server.js'
 
 const PROGRAM = fileURLToPath(new URL('./fault-origin-process.js', import.meta.url))
 const ANSWER_MS = 30_000

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogIdentity } from '@sluice/core'
 import type { Scenario } from '../model/scenario.js'
-import { freePort } from './port.js'
-import { type Placement, type RunningServer, startServer } from './running-server.js'
+import { freePort } from '../process/port.js'
+import { type Placement, type RunningServer, startServer } from '../process/running-server.js'
 
 const resolve = createRequire(import.meta.url).resolve
 /** Program of the gateway. */

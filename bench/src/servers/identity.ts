@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { hasSlapd, person, Slapd } from '@sluice/policies/testing/slapd'
 import type { Scenario } from '../model/scenario.js'
-import { reapAtExit, release } from '../process-reaper.js'
+import { reapAtExit, release } from '../process/process-reaper.js'
 import { API_KEY, DIRECTORY, NAME, PASSWORD, TOKEN_SERVER, VERIFYING_KEY } from '../suite/policy-keys.js'
 import { serveJson } from './json-server.js'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { hostAndPort } from './port.js'
+import { hostAndPort } from '../process/port.js'
 
 /** A server in this process that replaces another system. */
 export interface JsonServer {

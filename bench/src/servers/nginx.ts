@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findProgram, programVersion } from './program.js'
-import { type Placement, type RunningServer, startServer } from './running-server.js'
+import { findProgram, programVersion } from '../process/executables.js'
+import { type Placement, type RunningServer, startServer } from '../process/running-server.js'
 
 /** Idle connections that each worker keeps to the origin. */
 const KEPT = 1024

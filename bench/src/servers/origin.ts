@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { OriginBehavior, Scenario } from '../model/scenario.js'
-import { temporaryFolder } from '../process-reaper.js'
+import { freePort, hostAndPort, LOOPBACK } from '../process/port.js'
+import { temporaryFolder } from '../process/process-reaper.js'
+import { type Placement, type RunningServer, startServer } from '../process/running-server.js'
 import { MOST_ANSWER_BYTES, startNginxOrigin } from './nginx.js'
-import { freePort, hostAndPort, LOOPBACK } from './port.js'
-import { type Placement, type RunningServer, startServer } from './running-server.js'
 
 const PROGRAM = fileURLToPath(new URL('./origin-process.js', import.meta.url))
 const HOLD_MS = 60_000

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PeerName } from '../model/run.js'
+import { findProgram, programVersion } from '../process/executables.js'
+import { freePort } from '../process/port.js'
+import { type Placement, type RunningServer, startServer } from '../process/running-server.js'
 import { nginxProxy } from './nginx.js'
-import { freePort } from './port.js'
-import { findProgram, programVersion } from './program.js'
-import { type Placement, type RunningServer, startServer } from './running-server.js'
 
 /** Another reverse proxy, configured like the gateway without policies. */
 interface PeerKind {

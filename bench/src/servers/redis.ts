@@ -1,9 +1,9 @@
-import { coreCount, GRACE_SECONDS, type ProgramEnd, runToSuccess } from '../engine/program.js'
 import type { LoadOptions, LoadResult } from '../model/engine.js'
 import { NO_ERRORS } from '../model/summary.js'
-import { freePort, LOOPBACK } from './port.js'
-import { findProgram, programVersion } from './program.js'
-import { type Placement, type RunningServer, startServer } from './running-server.js'
+import { findProgram, programVersion } from '../process/executables.js'
+import { freePort, LOOPBACK } from '../process/port.js'
+import { coreCount, GRACE_SECONDS, type ProgramEnd, runToSuccess } from '../process/run-command.js'
+import { type Placement, type RunningServer, startServer } from '../process/running-server.js'
 
 /** Requests of a first load, from which the number for the wanted duration follows. */
 const TRIAL_REQUESTS = 20_000

@@ -5,16 +5,16 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { origin, scratch, until } from '@sluice/cli/testing'
-import { isRunning } from '../measure/process-use.js'
 import { PEERS } from '../model/run.js'
 import type { OriginBehavior } from '../model/scenario.js'
+import { findProgram, programVersion, versionOf } from '../process/executables.js'
+import { freePort, hostAndPort, LOOPBACK } from '../process/port.js'
+import { isRunning } from '../process/process-use.js'
+import { type Placement, startServer } from '../process/running-server.js'
+import { ServerStack } from '../process/server-stack.js'
 import { documentOf, type GatewayConfig } from './gateway.js'
 import { startOrigin, startOwnOrigin } from './origin.js'
 import { missingPeer, startPeer } from './peers.js'
-import { freePort, hostAndPort, LOOPBACK } from './port.js'
-import { findProgram, programVersion, versionOf } from './program.js'
-import { type Placement, startServer } from './running-server.js'
-import { ServerStack } from './server-stack.js'
 
 function placement(t: TestContext): Placement {
   return { dir: scratch(t), cpus: null, cores: 1 }
@@ -102,7 +102,7 @@ test('a process that forgets a server ends all the same, and the server with it'
   const listener = `require('node:http').createServer((_, response) => response.end()).listen(${port}, '127.0.0.1')`
   const command = [process.execPath, '-e', listener]
   const serving = { name: 'forgotten', version: '1', port, placement: placement(t), command }
-  const program = new URL('./running-server.js', import.meta.url).href
+  const program = new URL('../process/running-server.js', import.meta.url).href
   const code = `const { startServer } = await import(${JSON.stringify(program)})
     const { pid } = await startServer(${JSON.stringify(serving)})
     console.log(pid)`

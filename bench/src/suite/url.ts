@@ -1,4 +1,4 @@
-import { maskedPath } from '../masking.js'
+import { maskedPath } from '../lib/masking.js'
 import type { Call, Suite } from '../model/scenario.js'
 import { SMALL_ANSWER, scenario } from './scenario-parts.js'
 

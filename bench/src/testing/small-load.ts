@@ -1,9 +1,9 @@
 import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { emptyHistogram, record, spectrumOf } from '../engine/spectrum.js'
-import type { RunParts } from '../measure/run-suite.js'
 import type { Engine, LoadOptions, LoadResult } from '../model/engine.js'
+import { emptyHistogram, record, spectrumOf } from '../model/spectrum.js'
 import { NO_ERRORS } from '../model/summary.js'
+import type { RunParts } from '../run/run-suite.js'
 import { sampleSummary } from './samples.js'
 
 /** Of runs whose host nobody looks at, which takes two seconds, with a load generator in this process. */

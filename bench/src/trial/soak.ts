@@ -1,7 +1,7 @@
-import { processTree, treeOpenFiles, treeRssBytes } from '../measure/process-use.js'
+import { lineThrough, median } from '../lib/statistics.js'
 import type { SoakFigures } from '../model/trial.js'
+import { processTree, treeOpenFiles, treeRssBytes } from '../process/process-use.js'
 import { type RunningGateway, scrape } from '../servers/gateway.js'
-import { lineThrough, median } from '../statistics.js'
 import type { Fault } from './fault.js'
 
 const RELOAD_SECONDS = 60

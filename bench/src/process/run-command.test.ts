@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { scratch } from '@sluice/cli/testing'
-import { isRunning } from '../measure/process-use.js'
-import { childrenMicros, coreCount, runProgram, runToSuccess } from './program.js'
+import { isRunning } from './process-use.js'
+import { childrenMicros, coreCount, runProgram, runToSuccess } from './run-command.js'
 
 const ANYWHERE = { cpu: null, limitSeconds: 60 }
 
@@ -48,7 +48,7 @@ test('a program does not outlive the process that runs it', async (t) => {
     const { existsSync, readFileSync } = await import('node:fs')
     const isStarted = () => existsSync(process.argv[2]) && readFileSync(process.argv[2], 'utf8').endsWith('\\n')
     setInterval(() => isStarted() && process.exit(), 20)`
-  const program = new URL('./program.js', import.meta.url).href
+  const program = new URL('./run-command.js', import.meta.url).href
   const child = spawn(process.execPath, ['--input-type=module', '-e', runner, program, file])
   t.after(() => child.kill('SIGKILL'))
   await once(child, 'close')

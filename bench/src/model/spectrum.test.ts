@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Spectrum } from '../model/summary.js'
 import { emptyHistogram, mergeSpectra, record, spectrumOf } from './spectrum.js'
+import type { Spectrum } from './summary.js'
 
 const ALWAYS = [50, 75, 90, 95, 99, 99.9, 99.99]
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
-import { withMaskedUrls } from '../masking.js'
-import { killGroup, reapAtExit, release } from '../process-reaper.js'
-import { findProgram } from '../servers/program.js'
+import { withMaskedUrls } from '../lib/masking.js'
+import { findProgram } from './executables.js'
+import { killGroup, reapAtExit, release } from './process-reaper.js'
 
 /** Options for running a program. */
 export interface ProgramOptions {

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { killGroup, reapAtExit, release } from '../process-reaper.js'
 import { connectFailure, LOOPBACK } from './port.js'
+import { killGroup, reapAtExit, release } from './process-reaper.js'
 
 /** A server of the benchmark: a system under test or an origin. */
 export interface RunningServer {

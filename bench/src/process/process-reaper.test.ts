@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { until } from '@sluice/logger/testing'
-import { isRunning, processTree } from './measure/process-use.js'
 import { reapAtExit, release, temporaryFolder } from './process-reaper.js'
+import { isRunning, processTree } from './process-use.js'
 
 /** Registers a process, a group and a folder, and releases another process that it registered before. */
 const PARENT = `const { spawn } = await import('node:child_process')

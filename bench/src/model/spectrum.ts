@@ -4,7 +4,7 @@ import {
   encodeIntoCompressedBase64,
   type Histogram,
 } from 'hdr-histogram-js'
-import type { Spectrum } from '../model/summary.js'
+import type { Spectrum } from './summary.js'
 
 /** Percentiles of a spectrum with all values. 0 is the minimum. */
 const PERCENTILES = [0, 1, 5, 10, 25, 50, 75, 90, 95, 97.5, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.999] as const

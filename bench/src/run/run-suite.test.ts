@@ -5,12 +5,12 @@ import { origin } from '@sluice/cli/testing'
 import type { Engine } from '../model/engine.js'
 import type { RunOptions, Target } from '../model/run.js'
 import type { Point } from '../model/summary.js'
+import { processTree } from '../process/process-use.js'
 import { missingElasticsearch } from '../servers/elasticsearch.js'
 import { missingPeer } from '../servers/peers.js'
 import { commandOf } from '../testing/processes.js'
 import { partsOf, smallLoad } from '../testing/small-load.js'
 import { Notes, optionsOf, PLAIN, suiteOf } from '../testing/small-suite.js'
-import { processTree } from './process-use.js'
 import { runSuite } from './run-suite.js'
 
 const runner =
