@@ -1,7 +1,7 @@
 import { type Exchange, type Reply, substitute } from '@sluice/core'
 import { isNotModified, rangeOf } from './conditions.js'
 import type { RequestFacts } from './request-facts.js'
-import type { StoredResponse } from './stored-response.js'
+import { ageOf, type StoredResponse } from './stored-response.js'
 
 /** Fields that describe the body. Omitted from a 304, which has no body, and a 416, which has another one. */
 const OF_BODY: ReadonlySet<string> = new Set([
@@ -25,7 +25,7 @@ export interface Serving {
 
 /** Answers a request with a stored response: complete, one range of it, or 304 if the client has it. */
 export function answerWith(stored: StoredResponse, facts: RequestFacts, { now, status }: Serving): Reply {
-  const own = ['age', String(Math.floor(stored.ageAt(now) / 1000))]
+  const own = ['age', String(Math.floor(ageOf(stored, now) / 1000))]
   if (status !== null) own.push('cache-status', `${CACHE_NAME}; ${status}`)
   if (facts.isConditional) {
     if (isSuccess(stored.status) && isNotModified(stored, facts))
@@ -46,7 +46,7 @@ export function answerWith(stored: StoredResponse, facts: RequestFacts, { now, s
 
 /** Returns the `ttl` parameter of Cache-Status, in whole seconds. */
 export function ttlOf(stored: StoredResponse, now: number): number {
-  return Math.floor((stored.freshness.lifetimeMs - stored.ageAt(now)) / 1000)
+  return Math.floor((stored.freshness.lifetimeMs - ageOf(stored, now)) / 1000)
 }
 
 /** Adds this cache to the Cache-Status of an upstream response. */

@@ -8,14 +8,19 @@ import type { Stamp } from './stored-text.js'
 /** Reason for calling the upstream, in the terms of RFC 9211, 2.2. */
 export type ForwardReason = 'bypass' | 'method' | 'request' | 'uri-miss' | 'vary-miss' | 'stale' | 'partial'
 
-/** State of a request that the cache passes to the upstream. */
-export class CacheLookup {
+/** A request that the cache passes to the upstream. */
+interface ForwardedRequest {
   readonly facts: RequestFacts
   readonly uri: string
   readonly key: string
   readonly reason: ForwardReason
   /** True if its response may be stored. */
   readonly mayKeep: boolean
+  readonly epoch: number
+}
+
+/** State of a request that the cache passes to the upstream. */
+export interface CacheLookup extends ForwardedRequest {
   /** Request fields at the time of the lookup. */
   readonly headers: readonly string[]
   readonly consumer: string | null
@@ -23,40 +28,28 @@ export class CacheLookup {
   readonly identifications: number
   /** Wall clock time in milliseconds. */
   readonly requestedAt: number
-  readonly epoch: number
   /** Stale stored response, or null. */
-  stored: StoredResponse | null = null
+  stored: StoredResponse | null
   /** True if the upstream was asked to validate `stored`. */
-  isValidating = false
+  isValidating: boolean
   /** True for a background refresh. No client gets its response. */
-  isRefresh = false
+  isRefresh: boolean
   /** Set if other requests may wait for this response. */
-  pending: InFlightFetch | null = null
-  recording: Recording | null = null
+  pending: InFlightFetch | null
+  recording: Recording | null
   /** Stamp of the second tier, or null if it is not used. */
-  stamp: Stamp | null = null
+  stamp: Stamp | null
+}
 
-  constructor(
-    x: Exchange,
-    {
-      facts,
-      uri,
-      key,
-      reason,
-      mayKeep,
-      epoch,
-    }: Pick<CacheLookup, 'facts' | 'uri' | 'key' | 'reason' | 'mayKeep' | 'epoch'>,
-  ) {
-    this.facts = facts
-    this.uri = uri
-    this.key = key
-    this.reason = reason
-    this.mayKeep = mayKeep
-    this.epoch = epoch
-    this.headers = mayKeep ? x.headers.slice() : x.headers
-    this.consumer = x.consumer?.id ?? null
-    this.identifications = x.identifications
-    this.requestedAt = Date.now()
+/** Creates the state of a request. */
+export function openLookup(x: Exchange, forwarded: ForwardedRequest): CacheLookup {
+  return {
+    ...forwarded,
+    headers: forwarded.mayKeep ? x.headers.slice() : x.headers,
+    consumer: x.consumer?.id ?? null,
+    identifications: x.identifications,
+    requestedAt: Date.now(),
+    ...{ stored: null, isValidating: false, isRefresh: false, pending: null, recording: null, stamp: null },
   }
 }
 

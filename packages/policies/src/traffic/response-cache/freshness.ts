@@ -17,6 +17,9 @@ export const REQUEST_SPECIFIC_STATUSES: ReadonlySet<number> = new Set([
 const HEURISTIC_PART = 0.1
 const HEURISTIC_MAX_MS = 24 * 60 * 60 * 1000
 const MAX_VARY_FIELDS = 16
+/** Directives that forbid stale responses, and those that allow storing responses to authorized requests. */
+const MUST_REVALIDATE = ['must-revalidate', 'proxy-revalidate', 's-maxage']
+const MAY_KEEP_AUTHORIZED = ['public', 's-maxage', 'must-revalidate']
 /** Fields that the gateway writes per client after the cache lookup. */
 const PER_CLIENT_FIELDS: ReadonlySet<string> = new Set([
   'forwarded',
@@ -87,38 +90,47 @@ export interface Freshness {
  * stored.
  */
 export function freshnessOf(facts: ResponseFacts, rules: StoringRules): Freshness | null {
-  const { status, headers } = facts
+  const { headers } = facts
   const targeted = targetedControl(headers, rules)
   const control = targeted ?? new CacheControl(headerJoined(headers, 'cache-control'))
   const vary = varyOf(headers)
-  if (status < 200 || REQUEST_SPECIFIC_STATUSES.has(status) || vary === null) return null
-  // Stores only understood statuses (RFC 9111, 5.2.2.3).
-  if (control.has('must-understand') && STATUS_CODES[status] === undefined) return null
-  if (!rules.keepsSetCookie && (has(headers, 'set-cookie') || has(headers, 'set-cookie2'))) return null
-  if (facts.isAuthorized && !mayKeepAuthorized(control, rules)) return null
-  const refuses = control.has('no-store') || control.has('private')
-  if (refuses && rules.forced?.overridesRefusal !== true) return null
-  if (rules.forced !== null) return forcedFreshness(facts, rules, { forced: rules.forced, vary })
-  const lifetimeMs = lifetimeOf(facts, control, { ...rules, usesExpires: targeted === null })
+  if (vary === null || !mayStore(facts, control, rules)) return null
+  const { forced, staleWhileRevalidateMs, staleIfErrorMs } = rules
+  if (forced !== null)
+    return {
+      ...{ lifetimeMs: forced.ttlMs, initialAgeMs: 0, staleWhileRevalidateMs, staleIfErrorMs },
+      ...{ isAlwaysValidated: false, mustRevalidate: false, vary, unstored: [] },
+    }
+  const lifetimeMs = lifetimeOf(facts, control, {
+    isHeuristic: rules.isHeuristic,
+    usesExpires: targeted === null,
+  })
   if (lifetimeMs === null) return null
-  const initialAgeMs = initialAge(facts)
   const isAlwaysValidated = control.hasWhole('no-cache')
-  const mustRevalidate =
-    isAlwaysValidated ||
-    control.has('must-revalidate') ||
-    control.has('proxy-revalidate') ||
-    control.has('s-maxage')
   const freshness = {
     lifetimeMs,
-    initialAgeMs,
-    staleWhileRevalidateMs: windowOf(control, 'stale-while-revalidate', rules.staleWhileRevalidateMs),
-    staleIfErrorMs: windowOf(control, 'stale-if-error', rules.staleIfErrorMs),
+    initialAgeMs: initialAge(facts),
+    staleWhileRevalidateMs: windowOf(control, 'stale-while-revalidate', staleWhileRevalidateMs),
+    staleIfErrorMs: windowOf(control, 'stale-if-error', staleIfErrorMs),
     isAlwaysValidated,
-    mustRevalidate,
+    mustRevalidate: isAlwaysValidated || MUST_REVALIDATE.some((name) => control.has(name)),
     vary,
     unstored: isAlwaysValidated ? [] : control.fieldsOf('no-cache'),
   }
   return isUseful(freshness, headers) ? freshness : null
+}
+
+/** Returns true if the operator and the upstream allow storing the response. */
+function mayStore(facts: ResponseFacts, control: CacheControl, rules: StoringRules): boolean {
+  const { status, headers, isAuthorized } = facts
+  const { forced } = rules
+  if (status < 200 || REQUEST_SPECIFIC_STATUSES.has(status)) return false
+  if (forced !== null && !forced.statuses.has(status)) return false
+  // Stores only understood statuses (RFC 9111, 5.2.2.3).
+  if (control.has('must-understand') && STATUS_CODES[status] === undefined) return false
+  if (!rules.keepsSetCookie && (has(headers, 'set-cookie') || has(headers, 'set-cookie2'))) return false
+  if (isAuthorized && !mayKeepAuthorized(control, rules)) return false
+  return forced?.overridesRefusal === true || !(control.has('no-store') || control.has('private'))
 }
 
 /** Returns the first valid targeted field (RFC 9213, 2.2), or null. */
@@ -150,32 +162,14 @@ function isUseful(freshness: Freshness, headers: readonly string[]): boolean {
 function mayKeepAuthorized(control: CacheControl, { keepsAuthorized, forced }: StoringRules): boolean {
   if (!keepsAuthorized) return false
   if (forced !== null) return true
-  return control.has('public') || control.has('s-maxage') || control.has('must-revalidate')
-}
-
-function forcedFreshness(
-  facts: ResponseFacts,
-  rules: StoringRules,
-  { forced, vary }: { readonly forced: ForcedRules; readonly vary: readonly string[] },
-): Freshness | null {
-  if (!forced.statuses.has(facts.status)) return null
-  return {
-    lifetimeMs: forced.ttlMs,
-    initialAgeMs: 0,
-    staleWhileRevalidateMs: rules.staleWhileRevalidateMs,
-    staleIfErrorMs: rules.staleIfErrorMs,
-    isAlwaysValidated: false,
-    mustRevalidate: false,
-    vary,
-    unstored: [],
-  }
+  return MAY_KEEP_AUTHORIZED.some((name) => control.has(name))
 }
 
 /** Returns the lifetime, or null if nothing allows storing the response. */
 function lifetimeOf(
   facts: ResponseFacts,
   control: CacheControl,
-  rules: StoringRules & { readonly usesExpires: boolean },
+  rules: Pick<StoringRules, 'isHeuristic'> & { readonly usesExpires: boolean },
 ): number | null {
   const seconds = control.seconds('s-maxage') ?? control.seconds('max-age')
   if (seconds !== null) return seconds * 1000

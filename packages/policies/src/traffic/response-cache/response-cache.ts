@@ -1,6 +1,6 @@
 import type { CompileEnv, Eventual, Exchange, Reply, Slot } from '@sluice/core'
 import { answerWith, ttlOf } from './answers.js'
-import { CacheLookup, type ForwardReason, type Wait } from './cache-lookup.js'
+import { type CacheLookup, type ForwardReason, openLookup, type Wait } from './cache-lookup.js'
 import { InFlightFetch, type WaitResult } from './in-flight-fetch.js'
 import { invalidatedUris } from './invalidation.js'
 import { compileKey, compileUri, hasOtherCookies, MAX_KEY_CHARS } from './key.js'
@@ -9,7 +9,7 @@ import { ResponseStorer } from './response-storer.js'
 import type { SecondTier } from './second-tier.js'
 import type { CacheSettings } from './settings.js'
 import type { ResponseStore } from './store.js'
-import type { StoredResponse } from './stored-response.js'
+import { ageOf, hasValidator, type StoredResponse } from './stored-response.js'
 import { allowedUse } from './use.js'
 
 /** Maximum number of times a request waits for others before it goes to the upstream. */
@@ -96,7 +96,7 @@ export class ResponseCache {
     if (stored !== null && use !== 'forward') {
       if (use === 'refresh') this.#refresh(x, look, stored)
       const result = use !== 'fresh' ? 'stale' : look.waits > 0 ? 'coalesced' : 'hit'
-      this.#store.note(x, result, stored.ageAt(now))
+      this.#store.note(x, result, ageOf(stored, now))
       return this.#answer(stored, look, now)
     }
     if (control?.has('only-if-cached') === true) return this.#notCached
@@ -117,7 +117,7 @@ export class ResponseCache {
     const control = this.#settings.honorsRequests ? look.facts.control : null
     if (stored === null || allowedUse(stored, control, now) !== 'fresh') return null
     lookup.pending.finish('look')
-    this.#store.note(x, 'hit', stored.ageAt(now))
+    this.#store.note(x, 'hit', ageOf(stored, now))
     return this.#answer(stored, look, now)
   }
 
@@ -155,7 +155,7 @@ export class ResponseCache {
     if (x.method === 'HEAD') return null
     const lookup = this.#lookups.get(x)!
     lookup.stored = stored
-    if (stored?.hasValidator === true && x.method !== 'POST') validate(x, lookup, stored)
+    if (stored !== null && hasValidator(stored) && x.method !== 'POST') validate(x, lookup, stored)
     const isWhole = lookup.isValidating || !facts.isConditional
     if (isWhole && this.#settings.coalesce.most > 0 && this.#inFlightFor(key, Date.now()) === null)
       this.#lead(lookup)
@@ -181,7 +181,7 @@ export class ResponseCache {
   #forward(x: Exchange, look: CacheQuery, reason: ForwardReason): null {
     const isMiss = reason !== 'bypass' && reason !== 'method' && reason !== 'request'
     const mayKeep = isMiss && x.method !== 'HEAD'
-    this.#lookups.set(x, new CacheLookup(x, { ...look, reason, mayKeep, epoch: this.#store.epoch }))
+    this.#lookups.set(x, openLookup(x, { ...look, reason, mayKeep, epoch: this.#store.epoch }))
     return null
   }
 
@@ -194,7 +194,7 @@ export class ResponseCache {
       lookup.stored = stored
       lookup.isRefresh = true
       removeConditions(copy)
-      if (stored.hasValidator) validate(copy, lookup, stored)
+      if (hasValidator(stored)) validate(copy, lookup, stored)
       this.#lead(lookup)
     })
   }

@@ -7,10 +7,18 @@ import { Recording } from './recording.js'
 import type { SecondTier } from './second-tier.js'
 import type { CacheSettings } from './settings.js'
 import type { CacheResult, ResponseStore } from './store.js'
-import { keptHeaders, mergedHeaders, ownBytes, StoredResponse, tagsOf, varyValue } from './stored-response.js'
+import {
+  ageOf,
+  keptHeaders,
+  mergedHeaders,
+  ownBytes,
+  type StoredResponse,
+  storedResponse,
+  tagsOf,
+  updatedBy,
+  varyValue,
+} from './stored-response.js'
 
-/** Time that requests do not wait for each other after an uncacheable response, in milliseconds. */
-const PASS_MS = 2000
 /** Statuses of a failing upstream (RFC 5861, 4). */
 const FAILED_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504])
 
@@ -51,7 +59,7 @@ export class ResponseStorer {
 
   #answerStale(x: Exchange, lookup: CacheLookup, stored: StoredResponse): Reply {
     const now = Date.now()
-    this.#note(x, lookup, { result: 'stale', ageMs: stored.ageAt(now) })
+    this.#note(x, lookup, { result: 'stale', ageMs: ageOf(stored, now) })
     lookup.pending?.finish('go')
     const { facts } = lookup
     return answerWith(stored, facts, {
@@ -66,11 +74,11 @@ export class ResponseStorer {
     const headers = mergedHeaders(stored.headers, x.responseHeaders)
     const isOther = !isSame(stored, headerValue(x.responseHeaders, 'etag'))
     const freshness = isOther ? null : this.#freshnessOf(x, lookup, { status: stored.status, headers, now })
-    const updated = freshness === null ? stored : stored.updatedBy(headers, freshness, now)
+    const updated = freshness === null ? stored : updatedBy(stored, headers, { freshness, receivedAt: now })
     if (freshness === null) this.#store.remove(stored)
     else if (this.#isCurrent(lookup)) this.#put(lookup, updated)
     this.#finish(lookup, freshness !== null && isUsable(freshness))
-    this.#note(x, lookup, { result: 'revalidated', ageMs: updated.ageAt(now) })
+    this.#note(x, lookup, { result: 'revalidated', ageMs: ageOf(updated, now) })
     return answerWith(updated, lookup.facts, { now, status: this.#shown('fwd=stale; fwd-status=304') })
   }
 
@@ -124,7 +132,7 @@ export class ResponseStorer {
     }
     const onGivenUp = (): void => this.#finish(lookup, false)
     const onRecorded = (bytes: Uint8Array): void => {
-      if (this.#isCurrent(lookup)) this.#put(lookup, new StoredResponse({ ...parts, body: ownBytes(bytes) }))
+      if (this.#isCurrent(lookup)) this.#put(lookup, storedResponse({ ...parts, body: ownBytes(bytes) }))
       this.#finish(lookup, isUsable(freshness))
     }
     const { maxObject } = this.#settings
@@ -147,7 +155,7 @@ export class ResponseStorer {
    */
   #finish({ pending, key }: CacheLookup, hasAnswer: boolean): void {
     if (pending === null) return
-    if (!hasAnswer && pending.waiting > 0) this.#store.passUntil(key, Date.now() + PASS_MS)
+    if (!hasAnswer && pending.waiting > 0) this.#store.pass(key, Date.now())
     pending.finish(hasAnswer ? 'look' : 'go')
   }
 
@@ -166,7 +174,7 @@ export class ResponseStorer {
 
 function mayServeStale(stored: StoredResponse): boolean {
   const { lifetimeMs, mustRevalidate, staleIfErrorMs } = stored.freshness
-  return !mustRevalidate && staleIfErrorMs > 0 && stored.ageAt(Date.now()) - lifetimeMs <= staleIfErrorMs
+  return !mustRevalidate && staleIfErrorMs > 0 && ageOf(stored, Date.now()) - lifetimeMs <= staleIfErrorMs
 }
 
 /** True if it can serve the next request without validation. */

@@ -7,7 +7,7 @@ import {
 } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
 import type { InFlightFetch } from './in-flight-fetch.js'
-import type { StoredResponse } from './stored-response.js'
+import { factsOf, isFor, type StoredResponse } from './stored-response.js'
 
 /** Maximum number of responses per key that differ by Vary. */
 const MAX_VARIANTS = 16
@@ -16,8 +16,9 @@ const MAX_INVALIDATED = 4096
 /** Maximum number and total length of changed URIs to announce to other workers. Others are not announced. */
 const MAX_CHANGED = 1000
 const MAX_CHANGED_CHARS = 256 * 1024
-/** Maximum number of keys with recently uncacheable responses. */
+/** Maximum number of keys with recently uncacheable responses, and the time in milliseconds that they are remembered. */
 const MAX_PASSED = 1024
+const PASS_MS = 2000
 
 /** Result of a cache lookup, for counters. */
 export type CacheResult = 'hit' | 'stale' | 'revalidated' | 'coalesced' | 'miss' | 'bypass'
@@ -33,7 +34,8 @@ export class ResponseStore extends StoredResponses {
   readonly #invalidatedAt = new Map<string, number>()
   #changed = new Set<string>()
   #changedChars = 0
-  readonly #passedUntil = new Map<string, number>()
+  /** Keys with recently uncacheable responses, and the times until which requests do not wait for them. */
+  readonly #passedUntil = new LRUCache<string, number>({ max: MAX_PASSED })
   readonly #requests = new Map<CacheResult, number>()
   /** Incremented by every purge. Responses requested before are not stored. */
   epoch = 0
@@ -64,10 +66,6 @@ export class ResponseStore extends StoredResponses {
   note(x: Exchange, result: CacheResult, ageMs: number): void {
     x.record.cacheResult = result
     x.record.cacheAge = Math.floor(ageMs / 1000)
-    this.#count(result)
-  }
-
-  #count(result: CacheResult): void {
     this.#requests.set(result, (this.#requests.get(result) ?? 0) + 1)
   }
 
@@ -75,7 +73,7 @@ export class ResponseStore extends StoredResponses {
   lookUp(key: string, headers: readonly string[]): StoredResponse | null {
     const variants = this.#kept.get(key)
     if (variants === undefined) return null
-    for (const stored of variants) if (stored.isFor(headers)) return stored
+    for (const stored of variants) if (isFor(stored, headers)) return stored
     return null
   }
 
@@ -142,19 +140,13 @@ export class ResponseStore extends StoredResponses {
     return invalidatedAt === undefined || invalidatedAt < requestedAt
   }
 
-  /** Makes requests with this key skip waiting until the given time, because the response is uncacheable. */
-  passUntil(key: string, until: number): void {
-    if (this.#passedUntil.size >= MAX_PASSED) this.#passedUntil.clear()
-    this.#passedUntil.set(key, until)
+  /** Makes requests with this key skip waiting for a while, because its response is uncacheable. */
+  pass(key: string, now: number): void {
+    this.#passedUntil.set(key, now + PASS_MS)
   }
 
   isPassed(key: string, now: number): boolean {
-    if (this.#passedUntil.size === 0) return false
-    const until = this.#passedUntil.get(key)
-    if (until === undefined) return false
-    if (until > now) return true
-    this.#passedUntil.delete(key)
-    return false
+    return (this.#passedUntil.get(key) ?? 0) > now
   }
 
   purge(scope: PurgeScope): number {
@@ -180,7 +172,7 @@ export class ResponseStore extends StoredResponses {
     const now = Date.now()
     const keys = [...(this.#keysOf.get(uri) ?? [])]
     const stored = keys.flatMap((key) => this.#kept.peek(key) ?? [])
-    return stored.slice(0, limit).map((one) => one.factsAt(now))
+    return stored.slice(0, limit).map((one) => factsOf(one, now))
   }
 
   counts(): StoredResponseCounts {

@@ -44,76 +44,66 @@ export interface StoredParts {
 }
 
 /** An immutable stored response. */
-export class StoredResponse {
-  readonly key: string
-  readonly uri: string
-  readonly status: number
-  readonly headers: readonly string[]
-  readonly body: Buffer
-  readonly tags: readonly string[]
-  readonly varyValues: readonly string[]
-  readonly freshness: Freshness
-  readonly receivedAt: number
+export interface StoredResponse extends StoredParts {
   readonly etag: string | null
   readonly lastModified: string | null
   /** Size in the store, in bytes. */
   readonly size: number
+}
 
-  constructor(parts: StoredParts) {
-    this.key = parts.key
-    this.uri = parts.uri
-    this.status = parts.status
-    this.headers = parts.headers
-    this.body = parts.body
-    this.tags = parts.tags
-    this.varyValues = parts.varyValues
-    this.freshness = parts.freshness
-    this.receivedAt = parts.receivedAt
-    this.etag = headerValue(parts.headers, 'etag')
-    this.lastModified = headerValue(parts.headers, 'last-modified')
-    this.size = OVERHEAD_BYTES + parts.body.length + 2 * charsOf(parts)
+/** Creates a stored response. */
+export function storedResponse(parts: StoredParts): StoredResponse {
+  const { key, uri, status, headers, body, tags, varyValues, freshness, receivedAt } = parts
+  return {
+    ...{ key, uri, status, headers, body, tags, varyValues, freshness, receivedAt },
+    etag: headerValue(headers, 'etag'),
+    lastModified: headerValue(headers, 'last-modified'),
+    size: OVERHEAD_BYTES + body.length + 2 * charsOf(parts),
   }
+}
 
-  /** Returns the age in milliseconds. Never negative, even if the clock was set back. */
-  ageAt(now: number): number {
-    return this.freshness.initialAgeMs + Math.max(0, now - this.receivedAt)
-  }
+/** Returns the age in milliseconds. Never negative, even if the clock was set back. */
+export function ageOf({ freshness, receivedAt }: StoredResponse, now: number): number {
+  return freshness.initialAgeMs + Math.max(0, now - receivedAt)
+}
 
-  /** Returns true if the request has the field values that selected this response. */
-  isFor(headers: readonly string[]): boolean {
-    const { vary } = this.freshness
-    for (let i = 0; i < vary.length; i++) {
-      if (varyValue(headers, vary[i]!) !== this.varyValues[i]) return false
-    }
-    return true
-  }
+/** Returns true if the request has the field values that selected this response. */
+export function isFor({ freshness, varyValues }: StoredResponse, headers: readonly string[]): boolean {
+  const { vary } = freshness
+  for (let i = 0; i < vary.length; i++) if (varyValue(headers, vary[i]!) !== varyValues[i]) return false
+  return true
+}
 
-  /** True if the response can be validated. */
-  get hasValidator(): boolean {
-    return this.etag !== null || httpDate(this.lastModified) !== null
-  }
+/** Returns true if the response can be validated. */
+export function hasValidator({ etag, lastModified }: StoredResponse): boolean {
+  return etag !== null || httpDate(lastModified) !== null
+}
 
-  /**
-   * Returns the response updated by a matching 304 (RFC 9111, 3.2).
-   * @param merged headers from `mergedHeaders`.
-   */
-  updatedBy(merged: readonly string[], freshness: Freshness, receivedAt: number): StoredResponse {
-    const tags = headerValue(merged, 'surrogate-key') === null ? this.tags : tagsOf(merged)
-    const headers = keptHeaders(merged, freshness.unstored)
-    return new StoredResponse({ ...this, headers, freshness, tags, receivedAt })
-  }
+/**
+ * Returns a response updated by a matching 304 (RFC 9111, 3.2).
+ * @param merged headers from `mergedHeaders`.
+ */
+export function updatedBy(
+  stored: StoredResponse,
+  merged: readonly string[],
+  { freshness, receivedAt }: Pick<StoredParts, 'freshness' | 'receivedAt'>,
+): StoredResponse {
+  const tags = headerValue(merged, 'surrogate-key') === null ? stored.tags : tagsOf(merged)
+  const headers = keptHeaders(merged, freshness.unstored)
+  return storedResponse({ ...stored, headers, freshness, tags, receivedAt })
+}
 
-  factsAt(now: number): StoredResponseFacts {
-    const age = this.ageAt(now)
-    return {
-      key: this.uri,
-      status: this.status,
-      bytes: this.body.length,
-      ageSeconds: Math.floor(age / 1000),
-      ttlSeconds: Math.floor((this.freshness.lifetimeMs - age) / 1000),
-      tags: this.tags,
-      vary: this.freshness.vary,
-    }
+/** Returns the facts about a response for operators. */
+export function factsOf(stored: StoredResponse, now: number): StoredResponseFacts {
+  const age = ageOf(stored, now)
+  return {
+    key: stored.uri,
+    status: stored.status,
+    bytes: stored.body.length,
+    ageSeconds: Math.floor(age / 1000),
+    ttlSeconds: Math.floor((stored.freshness.lifetimeMs - age) / 1000),
+    tags: stored.tags,
+    vary: stored.freshness.vary,
   }
 }
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { StoredResponse } from './stored-response.js'
+import { type StoredResponse, storedResponse } from './stored-response.js'
 import { decodeVariants, encodeVariants } from './stored-text.js'
 
 const STAMP = { token: 't', purges: 3 }
 const OF = { key: 'k', uri: 'a/b' }
 
 function stored(body: Buffer, value = 'v'): StoredResponse {
-  return new StoredResponse({
+  return storedResponse({
     ...OF,
     ...{ status: 200, headers: ['etag', '"é"'], body, tags: ['t'], varyValues: [value], receivedAt: 5 },
     freshness: {

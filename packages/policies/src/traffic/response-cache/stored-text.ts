@@ -1,6 +1,6 @@
 import { isHopByHop, isToken, MAX_STATE_VALUE_BYTES } from '@sluice/core'
 import { type Freshness, REQUEST_SPECIFIC_STATUSES } from './freshness.js'
-import { StoredResponse, UNSTORED_FIELDS } from './stored-response.js'
+import { type StoredParts, type StoredResponse, storedResponse, UNSTORED_FIELDS } from './stored-response.js'
 
 /** Time of a request in terms of the second tier. */
 export interface Stamp {
@@ -16,14 +16,8 @@ interface Head {
   readonly variants: readonly VariantHead[]
 }
 
-interface VariantHead {
-  readonly status: number
-  readonly headers: readonly string[]
+interface VariantHead extends Omit<StoredParts, 'key' | 'uri' | 'body'> {
   readonly bytes: number
-  readonly tags: readonly string[]
-  readonly varyValues: readonly string[]
-  readonly freshness: Freshness
-  readonly receivedAt: number
 }
 
 const LENGTH_BYTES = 4
@@ -65,7 +59,7 @@ export function decodeVariants(
   for (const { bytes: size, ...parts } of head.variants) {
     if (at + size > all.length) return null
     // A copy, so that one variant does not keep the memory of the others.
-    variants.push(new StoredResponse({ ...of, ...parts, body: Buffer.from(all.subarray(at, at + size)) }))
+    variants.push(storedResponse({ ...of, ...parts, body: Buffer.from(all.subarray(at, at + size)) }))
     at += size
   }
   return at === all.length ? { stamp: head.stamp, variants } : null

@@ -1,5 +1,5 @@
 import type { CacheControl } from '../../shared/message/cache-control.js'
-import type { StoredResponse } from './stored-response.js'
+import { ageOf, type StoredResponse } from './stored-response.js'
 
 /**
  * Use of a stored response: serve it fresh, serve it stale, serve it while refreshing, or call the upstream.
@@ -13,7 +13,7 @@ export type Use = 'fresh' | 'stale' | 'refresh' | 'forward'
 export function allowedUse(stored: StoredResponse, control: CacheControl | null, now: number): Use {
   const { lifetimeMs, isAlwaysValidated, mustRevalidate, staleWhileRevalidateMs } = stored.freshness
   if (isAlwaysValidated || control?.has('no-cache') === true) return 'forward'
-  const age = stored.ageAt(now)
+  const age = ageOf(stored, now)
   const maxAge = control?.seconds('max-age') ?? null
   if (maxAge !== null && age > maxAge * 1000 - (maxAge === 0 ? 1 : 0)) return 'forward'
   const minFresh = control?.seconds('min-fresh') ?? null
