@@ -1,4 +1,4 @@
-import { provideServices, services } from './services.mjs'
+import { provideServices, services } from './services/services.mjs'
 
 /**
  * `npm run services`: installs the services of the tests and prints the environment variables for running a test file by

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { unsuitableNode } from '../packages/cli/bin/node-version.mjs'
-import { isInstalled } from './installed.mjs'
+import { isInstalled } from './lib/installed.mjs'
 
 /**
  * Runs before `npm start` and `npm test`: installs dependencies if node_modules differs from package-lock.json, then

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { cacheFolder } from '../cache-folder.mjs'
+import { cacheFolder } from '../lib/cache-folder.mjs'
 
 /** Version of Elasticsearch that the tests use. */
 export const VERSION = '8.19.21'

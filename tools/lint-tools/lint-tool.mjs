@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isInstalled } from '../installed.mjs'
+import { isInstalled } from '../lib/installed.mjs'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
 const PROGRAMS = { biome: join('@biomejs', 'biome', 'bin', 'biome'), knip: join('knip', 'bin', 'knip.js') }

@@ -5,8 +5,8 @@ import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { controlGroupObstacle } from '../image/base-folder.mjs'
 import { ControlGroup } from '../kubernetes/cluster/control-group.mjs'
+import { controlGroupObstacle } from '../lib/containers.mjs'
 
 const BOOT = fileURLToPath(new URL('boot.sh', import.meta.url))
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url))

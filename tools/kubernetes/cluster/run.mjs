@@ -3,10 +3,9 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'no
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { imageBase } from '../../image/base-folder.mjs'
-import { provideNamed } from '../../services.mjs'
+import { imageBase, kubernetes } from '../../services/folders.mjs'
+import { provideNamed } from '../../services/services.mjs'
 import { ControlGroup } from './control-group.mjs'
-import { kubernetes } from './folder.mjs'
 
 /**
  * `npm run kubernetes -- COMMAND`: runs a command, or a shell, in the network of a one-node Kubernetes cluster with the

@@ -183,7 +183,7 @@ test('the client is the one named by the PROXY protocol', async (t) => {
   )
 })
 
-/** True if the program is installed. A missing one is reported by tools/services.mjs. */
+/** True if the program is installed. A missing one is reported by tools/services/services.mjs. */
 function isThere(command: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${command}`]).status === 0
 }

@@ -1,26 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { FetchedFolder } from '../fetched-folder.mjs'
-import { isolatedVm } from '../isolated-vm/folder.mjs'
 
-const SCRIPT = fileURLToPath(new URL('make-base.sh', import.meta.url))
 /** Namespaces of a container, in which file systems can be mounted. */
 const NAMESPACES = ['--mount', '--pid', '--ipc', '--uts', '--fork', 'mount', '-t', 'tmpfs', 'none', '/mnt']
-
-/** The folder with the base image for tests, which have no access to an image registry. */
-export const imageBase = new FetchedFolder({
-  name: 'image-base',
-  list: SCRIPT,
-  what: 'a Debian with Node.js 22 for containers (290 MB on disk)',
-  command: () => [SCRIPT, join(isolatedVm.path, `node_modules/node-linux-${process.arch}/bin/node`)],
-})
-
-/** Creates the base image with its Node.js if it does not exist. Returns an error message, or null. */
-export function installImageBase() {
-  return isolatedVm.install() ?? imageBase.install()
-}
 
 /** Returns the reason why container tests are skipped, or null: not requested, or not possible on this machine. */
 export function containerObstacle() {

@@ -1,14 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { installElasticsearch } from './elasticsearch/install.mjs'
-import { elasticsearchHome } from './elasticsearch/place.mjs'
-import { h2spec } from './h2spec/folder.mjs'
-import { helm } from './helm/folder.mjs'
-import { containerObstacle, imageBase, installImageBase } from './image/base-folder.mjs'
-import { isolatedVm } from './isolated-vm/folder.mjs'
-import { kubernetes } from './kubernetes/cluster/folder.mjs'
-import { wss4j } from './wss4j/folder.mjs'
+import { installElasticsearch } from '../elasticsearch/install.mjs'
+import { elasticsearchHome } from '../elasticsearch/place.mjs'
+import { containerObstacle } from '../lib/containers.mjs'
+import { h2spec, helm, imageBase, installImageBase, isolatedVm, kubernetes, wss4j } from './folders.mjs'
 
 /**
  * Real programs that tests and benchmarks use. Most rows need only Debian packages. `install` installs other programs and

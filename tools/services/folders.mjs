@@ -1,0 +1,78 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { FetchedFolder } from '../lib/fetched-folder.mjs'
+
+/** Returns the path of a file or folder in tools. */
+const at = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
+
+/** h2spec. Builds only modules in `go.sum`, with the installed Go. */
+export const h2spec = new FetchedFolder({
+  name: 'h2spec',
+  list: at('h2spec/go.sum'),
+  what: 'h2spec (9 MB)',
+  command: () => [
+    ...['sh', '-c'],
+    'cp "$1/go.mod" "$1/go.sum" "$1/tools.go" . && GOTOOLCHAIN=local go build -mod=readonly -trimpath -o h2spec github.com/summerwind/h2spec/cmd/h2spec',
+    ...['sh', at('h2spec')],
+  ],
+})
+
+/** Helm, built from Go modules. */
+export const helm = new FetchedFolder({
+  name: 'helm',
+  list: [at('helm/go.sum'), at('helm/build.sh')],
+  what: 'Helm (60 MB, minutes of compiling)',
+  command: () => ['sh', at('helm/build.sh'), at('helm')],
+  timeoutMs: 0,
+})
+
+/** The programs of a cluster, built from Go modules. */
+export const kubernetes = new FetchedFolder({
+  name: 'kubernetes',
+  list: at('kubernetes/cluster/go.sum'),
+  what: 'Kubernetes (480 MB, ten minutes of compiling or more)',
+  command: () => ['nice', 'sh', at('kubernetes/cluster/build.sh'), at('kubernetes/cluster')],
+  timeoutMs: 0,
+})
+
+/**
+ * isolated-vm and a Node.js for which it is shipped compiled. It is not for Node.js 20. Runs no install scripts: both
+ * packages are shipped compiled.
+ */
+export const isolatedVm = new FetchedFolder({
+  name: 'isolated-vm',
+  list: at('isolated-vm/package-lock.json'),
+  what: 'isolated-vm and Node.js 22 (200 MB on disk)',
+  command: () => [
+    ...['sh', '-c'],
+    'cp "$1/package.json" "$1/package-lock.json" . && npm ci --ignore-scripts --no-audit --no-fund',
+    ...['sh', at('isolated-vm')],
+  ],
+})
+
+/** WSS4J and its dependencies. */
+export const wss4j = new FetchedFolder({
+  name: 'wss4j',
+  list: at('wss4j/pom.xml'),
+  what: 'WSS4J (18 MB)',
+  command: (folder) => [
+    ...['mvn', '-B', '-q', '-Dstyle.color=never', '-f', at('wss4j/pom.xml')],
+    ...[`-Djars.folder=${folder}`, 'generate-resources'],
+  ],
+})
+
+/** The base image for tests, which have no access to an image registry. */
+export const imageBase = new FetchedFolder({
+  name: 'image-base',
+  list: at('image/make-base.sh'),
+  what: 'a Debian with Node.js 22 for containers (290 MB on disk)',
+  command: () => [
+    at('image/make-base.sh'),
+    join(isolatedVm.path, `node_modules/node-linux-${process.arch}/bin/node`),
+  ],
+})
+
+/** Creates the base image with its Node.js if it does not exist. Returns an error message, or null. */
+export function installImageBase() {
+  return isolatedVm.install() ?? imageBase.install()
+}
