@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { AdminPlan } from '@sluice/config'
-import { addressText } from '../supervise/listener-ports.js'
+import { addressText } from '../supervise/listeners/listener-ports.js'
 import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import { AdminServer, type TlsFiles } from './admin-server.js'
 import { Authenticator } from './authenticator.js'

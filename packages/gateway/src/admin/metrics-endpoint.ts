@@ -1,5 +1,5 @@
 import type { Address } from '@sluice/config'
-import { addressText } from '../supervise/listener-ports.js'
+import { addressText } from '../supervise/listeners/listener-ports.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { AdminPreparation } from './admin-endpoint.js'
 import { AdminServer } from './admin-server.js'

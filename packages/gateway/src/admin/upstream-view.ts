@@ -1,5 +1,5 @@
 import type { CanaryPlan, Plan, TargetPlan } from '@sluice/config'
-import type { TargetStatus } from '../supervise/targets/target-states.js'
+import type { TargetStatus } from '../supervise/health/target-states.js'
 import { kindOf } from '../telemetry/merge.js'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'

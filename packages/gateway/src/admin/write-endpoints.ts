@@ -1,6 +1,6 @@
 import { type LimitKind, parseDuration } from '@sluice/core'
-import type { ApplyResult } from '../supervise/apply-result.js'
-import type { ConfirmActivation } from '../supervise/held-rollout.js'
+import type { ApplyResult } from '../supervise/rollout/apply-result.js'
+import type { ConfirmActivation } from '../supervise/rollout/held-rollout.js'
 import type { WriteRequest } from './backend.js'
 import { drainAnswer } from './drain-targets.js'
 import type { AdminCall, Endpoint } from './endpoint.js'

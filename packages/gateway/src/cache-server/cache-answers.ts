@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Exchange, Reply } from '@sluice/core'
-import { renderProblem } from '../flow/problem.js'
 import type { ClientStream } from '../listen/listener.js'
+import { renderProblem } from '../protocol/problem.js'
 
 /** Sends a 200 response with a text body. */
 export function sendText(client: ClientStream, type: string, text: string): void {

@@ -1,8 +1,8 @@
 import type { Sample } from '../telemetry/sample.js'
 import { label, renderSamples } from '../telemetry/text-format.js'
 import { type Counters, RESULTS } from './counters.js'
-import { PERSIST_RESULTS, type PersistCounters } from './persist/persist-calls.js'
-import type { Spaces } from './spaces.js'
+import { PERSIST_RESULTS, type PersistCounters } from './store/persist-calls.js'
+import type { Spaces } from './store/spaces.js'
 
 const HELP = {
   sluice_cache_requests_total: 'Requests, by result.',

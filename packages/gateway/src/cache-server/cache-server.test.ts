@@ -11,8 +11,8 @@ import { until } from '../testing/gateway.js'
 import { closedPort } from '../testing/origin.js'
 import { sendRaw, statusesOf } from '../testing/raw-client.js'
 import { connectRaw } from '../testing/raw-connection.js'
-import type { CacheSettings } from './settings.js'
 import { type CacheServer, startCacheServer } from './start-cache-server.js'
+import type { CacheSettings } from './store/settings.js'
 import { CACHE_SETTINGS } from './testing/cache-process.js'
 
 interface Running extends CacheServer {

@@ -1,6 +1,6 @@
 import { residentBytes } from '../telemetry/process-memory.js'
-import type { CacheSettings, FromServer, ToServer } from './settings.js'
 import { startCacheServer } from './start-cache-server.js'
+import type { CacheSettings, FromServer, ToServer } from './store/settings.js'
 
 function tell(message: FromServer): void {
   process.send?.(message, () => {})

@@ -7,8 +7,8 @@ import { openUwsListener } from '../listen/uws/listener.js'
 import { CacheRequestHandler } from './cache-request-handler.js'
 import { Counters } from './counters.js'
 import { PersistLink } from './persist/persist-link.js'
-import type { CacheSettings, FromThread, ThreadData, ToThread } from './settings.js'
-import { Spaces } from './spaces.js'
+import type { CacheSettings, FromThread, ThreadData, ToThread } from './store/settings.js'
+import { Spaces } from './store/spaces.js'
 import { TransferBudget } from './transfer-budget.js'
 
 /**

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { Worker } from 'node:worker_threads'
-import { createStoreMemory } from './cache-store.js'
 import { countersMemory } from './counters.js'
-import { persistMemory } from './persist/persist-calls.js'
 import { Persistence } from './persist/persistence.js'
-import type { CacheSettings, FromThread, SharedMemory, ThreadData, ToThread } from './settings.js'
-import { Spaces } from './spaces.js'
+import { createStoreMemory } from './store/cache-store.js'
+import { persistMemory } from './store/persist-calls.js'
+import type { CacheSettings, FromThread, SharedMemory, ThreadData, ToThread } from './store/settings.js'
+import { Spaces } from './store/spaces.js'
 
 /**
  * Heap limits of a server thread. Young objects get as much room as in a gateway worker. Old ones are few,

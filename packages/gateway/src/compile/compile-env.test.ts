@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Exchange, LocalCache, MemoryStore } from '@sluice/core'
+import { type Closer, SharedTable } from '../lib/shared-table.js'
 import { ThreadPool } from '../lib/threads/thread-pool.js'
 import { memoryStores } from '../state/stores.js'
 import { Metrics } from '../telemetry/metrics.js'
-import { systemNetwork } from '../upstream/network.js'
+import { systemNetwork } from '../upstream/transport/network.js'
 import { SnapshotEnv } from './compile-env.js'
-import { type Closer, SharedTable } from './shared-table.js'
 
 interface Bench {
   readonly env: SnapshotEnv

@@ -17,11 +17,11 @@ import {
   type StateStores,
 } from '@sluice/core'
 import type { Route } from '../flow/route.js'
+import type { Closer, SharedTable } from '../lib/shared-table.js'
 import type { ThreadPool } from '../lib/threads/thread-pool.js'
 import type { Metrics } from '../telemetry/metrics.js'
-import type { Network } from '../upstream/network.js'
-import { createHttpClient } from './http-clients.js'
-import type { Closer, SharedTable } from './shared-table.js'
+import { createHttpClient } from '../upstream/outbound/http-clients.js'
+import type { Network } from '../upstream/transport/network.js'
 
 /** Maximum number of periodic jobs per snapshot. */
 const MAX_JOBS = 1000

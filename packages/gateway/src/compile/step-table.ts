@@ -1,5 +1,5 @@
 import type { CompileEnv, Step } from '@sluice/core'
-import { type Closer, unwind } from './shared-table.js'
+import { type Closer, unwind } from '../lib/shared-table.js'
 
 /** A compiled policy configuration. */
 export interface CompiledStep {

@@ -1,14 +1,14 @@
 import type { Plan, UpstreamPlan } from '@sluice/config'
 import { KnownServices } from '../kubernetes/known-services.js'
 import type { CachedClock } from '../lib/cached-clock.js'
-import type { TlsOptions } from '../upstream/connector.js'
+import type { Closer, SharedTable } from '../lib/shared-table.js'
 import { Discovery } from '../upstream/discovery.js'
-import type { Network } from '../upstream/network.js'
 import { EjectionPool } from '../upstream/state/ejection.js'
+import type { TlsOptions } from '../upstream/transport/connector.js'
+import type { Network } from '../upstream/transport/network.js'
+import { readTls } from '../upstream/transport/upstream-tls.js'
 import { type Report, Upstream } from '../upstream/upstream.js'
-import type { Closer, SharedTable } from './shared-table.js'
 import { targetFactory } from './targets.js'
-import { readTls } from './upstream-tls.js'
 
 /** Dependencies of upstreams. */
 export interface UpstreamSource {

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { KnownServices } from '../kubernetes/known-services.js'
 import { until } from '../testing/gateway.js'
 import { NameServer } from '../testing/name-server.js'
-import { systemNetwork } from '../upstream/network.js'
+import { systemNetwork } from '../upstream/transport/network.js'
 import { bodies, type Effect, named, serve } from './testing.js'
 
 /** Counts the queries of a gateway with the settings `rarely` to its name server, while another gateway makes six. */

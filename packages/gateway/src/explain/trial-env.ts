@@ -1,12 +1,12 @@
 import type { Plan } from '@sluice/config'
 import { type Catalog, type CompileEnv, LocalCache, MemoryStore } from '@sluice/core'
 import { SnapshotEnv } from '../compile/compile-env.js'
-import { type Closer, SharedTable } from '../compile/shared-table.js'
+import { type Closer, SharedTable } from '../lib/shared-table.js'
 import { ThreadPool } from '../lib/threads/thread-pool.js'
 import { PluginTable, type PluginTableOptions } from '../plugins/plugin-table.js'
 import { memoryStores } from '../state/stores.js'
 import { Metrics } from '../telemetry/metrics.js'
-import { systemNetwork } from '../upstream/network.js'
+import { systemNetwork } from '../upstream/transport/network.js'
 
 /**
  * Provides an environment for compiling policies as a snapshot would, and releases everything they opened.

@@ -1,7 +1,7 @@
 import { ByteCollector, type Exchange } from '@sluice/core'
 import { latin1Of, MAX_TEXT_BYTES } from '../lib/latin1.js'
 import type { BodyReceiver, ClientStream } from '../listen/listener.js'
-import type { Transport, Upload } from '../upstream/transport.js'
+import type { Transport, Upload } from '../upstream/transport/transport.js'
 import { requestTrailers } from './request-trailers.js'
 
 /** Receiver of the request body's progress. */

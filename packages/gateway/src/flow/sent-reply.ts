@@ -1,6 +1,6 @@
 import type { Exchange, Reply } from '@sluice/core'
+import { renderProblem } from '../protocol/problem.js'
 import type { BodySink } from './filtered-body.js'
-import { renderProblem } from './problem.js'
 
 /** The destination of a reply. */
 interface Destination {

@@ -1,8 +1,8 @@
 import { type Exchange, headerValue, type RetryDecision, retryAfterMs, statusOf } from '@sluice/core'
+import type { UpgradeObserver } from '../upstream/http1/upgrade-attempt.js'
 import { WatchedAttempt } from '../upstream/state/watched-attempt.js'
 import type { Target } from '../upstream/target.js'
-import type { Attempt, Failure, UpstreamRequest } from '../upstream/transport.js'
-import type { UpgradeObserver } from '../upstream/upgrade-attempt.js'
+import type { Attempt, Failure, UpstreamRequest } from '../upstream/transport/transport.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { RequestBody } from './request-body.js'
 

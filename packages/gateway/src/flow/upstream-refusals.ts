@@ -1,5 +1,5 @@
 import { type Reply, refusal } from '@sluice/core'
-import type { Failure } from '../upstream/transport.js'
+import type { Failure } from '../upstream/transport/transport.js'
 import type { Upstream } from '../upstream/upstream.js'
 
 const RETRY_SOON = ['retry-after', '1']

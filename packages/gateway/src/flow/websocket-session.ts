@@ -8,8 +8,8 @@ import {
   refuseHandshake,
 } from '../protocol/websocket/handshake.js'
 import { WebSocketRelay } from '../protocol/websocket/relay.js'
-import type { ReceivedHead } from '../upstream/received-head.js'
-import type { UpgradeAttempt } from '../upstream/upgrade-attempt.js'
+import type { UpgradeAttempt } from '../upstream/http1/upgrade-attempt.js'
+import type { ReceivedHead } from '../upstream/transport/received-head.js'
 import type { ExchangeFlow } from './exchange-flow.js'
 import type { ProxyAction } from './route.js'
 

@@ -9,7 +9,7 @@ import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import { until } from '../testing/gateway.js'
 import { closedPort, httpOrigin, rawOrigin } from '../testing/origin.js'
 import { startLogged } from '../testing/traffic-records.js'
-import { type Network, systemNetwork } from '../upstream/network.js'
+import { type Network, systemNetwork } from '../upstream/transport/network.js'
 
 /** Starts a gateway that accepts tokens of an issuer. */
 async function gatewayTrusting(t: TestContext, jwks: object, more: object = {}) {

@@ -13,7 +13,7 @@ import {
   type StateStore,
   StateUnavailable,
 } from '@sluice/core'
-import { createHttpClient, type HttpClientSource } from '../compile/http-clients.js'
+import { createHttpClient, type HttpClientSource } from '../upstream/outbound/http-clients.js'
 
 /** Time in milliseconds without calls after a failure. Then one call tries again. */
 const PAUSE_MS = 1000

@@ -1,4 +1,4 @@
-import type { SharedTable } from '../compile/shared-table.js'
+import type { SharedTable } from '../lib/shared-table.js'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'
 import type { SharedMemory } from './shared-memory.js'

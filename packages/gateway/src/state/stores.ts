@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { StatePlan } from '@sluice/config'
 import { MemoryStore, type StateStore, type StateStores } from '@sluice/core'
-import type { Closer, SharedTable } from '../compile/shared-table.js'
+import type { Closer, SharedTable } from '../lib/shared-table.js'
 import { type ValkeyOptions, ValkeyStore } from './valkey/valkey-store.js'
 
 /**

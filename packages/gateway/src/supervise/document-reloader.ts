@@ -1,6 +1,6 @@
 import type { DocumentSource } from '@sluice/config'
 import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
-import { SourceWatch } from './source-watch.js'
+import { SourceWatch } from './documents/source-watch.js'
 import type { Supervisor } from './supervisor.js'
 
 /** Applies the document again when its content changes or on request. */

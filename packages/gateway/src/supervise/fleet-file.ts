@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Origin } from './deploy-history.js'
-import { documentFile } from './document-file.js'
-import type { Ports } from './listener-ports.js'
-import { writePrivateFile } from './private-file.js'
-import { ProcessClock } from './process-clock.js'
-import { isAlive } from './process-stat.js'
+import { documentFile } from './documents/document-file.js'
+import type { Ports } from './listeners/listener-ports.js'
+import { writePrivateFile } from './process/private-file.js'
+import { ProcessClock } from './process/process-clock.js'
+import { isAlive } from './process/process-stat.js'
+import type { Origin } from './rollout/deploy-history.js'
 
 /** State that a supervisor writes for its successor, in case it is killed. */
 interface FleetRecord {

@@ -1,12 +1,12 @@
 import type { ConfigBundle, Plan } from '@sluice/config'
 import type { AdminEndpoint, AdminPreparation, PreparedAdmin } from '../admin/admin-endpoint.js'
 import type { MetricsEndpoint } from '../admin/metrics-endpoint.js'
-import type { Services } from '../kubernetes/services.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { EmbeddedCacheServer } from './cache-server/embedded-cache-server.js'
-import type { ListenerPorts, Ports } from './listener-ports.js'
-import { type Assignment, type MayActivate, type Objection, rollOut } from './rollout.js'
-import type { WorkerPool } from './worker-pool.js'
+import type { ListenerPorts, Ports } from './listeners/listener-ports.js'
+import { type Assignment, type MayActivate, type Objection, rollOut } from './rollout/rollout.js'
+import type { Services } from './services/services.js'
+import type { WorkerPool } from './workers/worker-pool.js'
 
 /** Dependencies of `Fleet`. */
 export interface FleetOptions {

@@ -1,5 +1,5 @@
 import type { OperationLog } from '../telemetry/operation-log.js'
-import { hasParent, type ToSupervisor } from './parent-link.js'
+import { hasParent, type ToSupervisor } from './parent/parent-link.js'
 import type { Supervisor } from './supervisor.js'
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const

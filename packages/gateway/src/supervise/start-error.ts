@@ -1,5 +1,5 @@
 import type { Diagnostic } from '@sluice/config'
-import type { ApplyResult } from './apply-result.js'
+import type { ApplyResult } from './rollout/apply-result.js'
 
 /** Error thrown when a gateway cannot start. */
 export class StartError extends Error {

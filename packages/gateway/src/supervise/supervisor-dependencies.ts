@@ -1,9 +1,9 @@
 import type { DocumentSource, Plan } from '@sluice/config'
 import type { OperationLog } from '../telemetry/operation-log.js'
-import type { Documents } from './documents.js'
+import type { Documents } from './documents/documents.js'
 import type { FleetFile } from './fleet-file.js'
-import type { DrainedFile } from './targets/drained-file.js'
-import type { Fork } from './worker-pool.js'
+import type { DrainedFile } from './health/drained-file.js'
+import type { Fork } from './workers/worker-pool.js'
 
 /** Dependencies of a supervisor, provided by `startSupervisor`. */
 export interface SupervisorDependencies {

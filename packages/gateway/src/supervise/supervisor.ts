@@ -5,41 +5,43 @@ import type { LogIdentity } from '@sluice/core'
 import { AdminEndpoint } from '../admin/admin-endpoint.js'
 import type { AdminBackend, WriteRequest } from '../admin/backend.js'
 import { MetricsEndpoint } from '../admin/metrics-endpoint.js'
-import { Services } from '../kubernetes/services.js'
 import { memorySamples } from '../state/state-samples.js'
 import type { Sample } from '../telemetry/sample.js'
 import { renderSamples } from '../telemetry/text-format.js'
 import type { ResponsesQuery } from '../worker/messages.js'
-import type { ApplyRequest, ApplyResult } from './apply-result.js'
 import { EmbeddedCacheServer } from './cache-server/embedded-cache-server.js'
-import { CertificateWatch } from './certificate-watch.js'
-import { type Deploy, DeployHistory } from './deploy-history.js'
-import { Deployment } from './deployment.js'
 import { Fleet } from './fleet.js'
 import { ORPHAN_LIFETIME_MS, POLL_MS } from './fleet-file.js'
-import { HeldRollout } from './held-rollout.js'
-import { LastGoodFile } from './last-good.js'
+import { type DrainRequest, TargetStates, type TargetStatus } from './health/target-states.js'
 import { Bans } from './limits/bans.js'
 import { LimitCounters } from './limits/limit-counters.js'
 import { OperatorStores } from './limits/operator-stores.js'
 import { PersistentMemory } from './limits/persistent-memory.js'
-import { ListenerPorts } from './listener-ports.js'
-import { listenerStatuses } from './listener-status.js'
-import { logSamples } from './log-samples.js'
-import { METRICS_HELP } from './metrics-help.js'
-import { notifyParent } from './parent-link.js'
+import { CertificateWatch } from './listeners/certificate-watch.js'
+import { ListenerPorts } from './listeners/listener-ports.js'
+import { notifyParent } from './parent/parent-link.js'
+import type { ApplyRequest, ApplyResult } from './rollout/apply-result.js'
+import { type Deploy, DeployHistory } from './rollout/deploy-history.js'
+import { Deployment } from './rollout/deployment.js'
+import { HeldRollout } from './rollout/held-rollout.js'
+import { LastGoodFile } from './rollout/last-good.js'
+import { Services } from './services/services.js'
 import { isDocumentAtFault, StartError, startError } from './start-error.js'
-import { StateChanges } from './state-changes.js'
-import { type Addresses, type ListenerStatus, pluginStatuses, type SupervisorStatus } from './status.js'
+import { listenerStatuses } from './status/listener-status.js'
+import { logSamples } from './status/log-samples.js'
+import { METRICS_HELP } from './status/metrics-help.js'
+import {
+  type Addresses,
+  type ListenerStatus,
+  pluginStatuses,
+  type SupervisorStatus,
+} from './status/status.js'
+import { supervisorSamples } from './status/supervisor-samples.js'
+import { workerStatuses } from './status/worker-status.js'
 import type { SupervisorDependencies } from './supervisor-dependencies.js'
-import { supervisorSamples } from './supervisor-samples.js'
-import { type DrainRequest, TargetStates, type TargetStatus } from './targets/target-states.js'
-import type { ResponsesAnswer } from './worker-handle.js'
-import { WorkerPool } from './worker-pool.js'
-import { workerStatuses } from './worker-status.js'
-
-/** Options for applying a document. Defaults: not a dry run, origin `api`, actor `local`. */
-export type ApplyOptions = Partial<ApplyRequest>
+import { StateChanges } from './workers/state-changes.js'
+import type { ResponsesAnswer } from './workers/worker-handle.js'
+import { WorkerPool } from './workers/worker-pool.js'
 
 /** The process that keeps a gateway running. It owns the workers and never handles a request. */
 export class Supervisor implements AdminBackend {
@@ -169,8 +171,11 @@ export class Supervisor implements AdminBackend {
     }
   }
 
-  /** Applies a document on all workers or on none. Errors in the document never reject. */
-  async apply(document: DocumentSource | string, options: ApplyOptions = {}): Promise<ApplyResult> {
+  /**
+   * Applies a document on all workers or on none. Errors in the document never reject.
+   * @param options defaults: not a dry run, origin `api`, actor `local`.
+   */
+  async apply(document: DocumentSource | string, options: Partial<ApplyRequest> = {}): Promise<ApplyResult> {
     const source =
       typeof document === 'string' ? { name: this.#dependencies.documentName, text: document } : document
     const request = {

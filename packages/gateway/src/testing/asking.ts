@@ -3,8 +3,8 @@ import type net from 'node:net'
 import type { TestContext } from 'node:test'
 import { CachedClock } from '../lib/cached-clock.js'
 import { WireTransport, type WireTransportOptions } from '../upstream/http1/wire-transport.js'
-import type { ReceivedHead } from '../upstream/received-head.js'
-import type { Attempt, AttemptObserver, Failure, Transport } from '../upstream/transport.js'
+import type { ReceivedHead } from '../upstream/transport/received-head.js'
+import type { Attempt, AttemptObserver, Failure, Transport } from '../upstream/transport/transport.js'
 
 /** A request to a transport, recording what it has received. */
 export class Asked implements AttemptObserver {

@@ -13,7 +13,7 @@ import type {
 } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
 import type { Heartbeat } from '../telemetry/heartbeat.js'
-import type { Network } from '../upstream/network.js'
+import type { Network } from '../upstream/transport/network.js'
 import { createDataPlane } from '../worker/create-data-plane.js'
 import type { DataPlane } from '../worker/data-plane.js'
 import { closedPort } from './origin.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AnswerComparison, type AnswerDifference, type AnswerSide } from './answer-comparison.js'
-import { ReceivedHead } from './received-head.js'
+import { ReceivedHead } from './transport/received-head.js'
 
 const PLAN = { headers: [], json: true, maxBodyBytes: 1_000_000 }
 

@@ -1,6 +1,6 @@
 import type { MirrorComparePlan } from '@sluice/config'
 import { ByteCollector, headerValue, mediaType } from '@sluice/core'
-import type { ReceivedHead } from './received-head.js'
+import type { ReceivedHead } from './transport/received-head.js'
 
 /** Maximum number of reported body differences, and maximum depth of the search. */
 const MAX_PATHS = 10

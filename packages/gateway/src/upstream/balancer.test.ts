@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Balancer, HashRing, LeastPending, PowerOfTwo, RoundRobin } from './balancer.js'
 import { ClientConnectionQuota } from './client-connection-quota.js'
-import { Opening } from './opening.js'
+import { UpgradeTransport } from './http1/upgrade-attempt.js'
 import { EjectionPool } from './state/ejection.js'
 import { TargetState } from './state/target-state.js'
 import type { Target } from './target.js'
-import type { Transport } from './transport.js'
-import { UpgradeTransport } from './upgrade-attempt.js'
+import { Opening } from './transport/opening.js'
+import type { Transport } from './transport/transport.js'
 
 const NO_TRANSPORT: Transport = {
   waits: 0,

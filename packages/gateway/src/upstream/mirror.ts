@@ -1,8 +1,8 @@
 import type { MirrorPlan } from '@sluice/config'
 import { AnswerComparison, type AnswerSide } from './answer-comparison.js'
-import type { ReceivedHead } from './received-head.js'
 import type { Target } from './target.js'
-import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from './transport.js'
+import type { ReceivedHead } from './transport/received-head.js'
+import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from './transport/transport.js'
 import type { Report } from './upstream.js'
 
 /** The original request, whose target answers the client. */

@@ -1,8 +1,8 @@
 import type { TargetRole } from '@sluice/config'
 import type { ClientConnectionQuota } from './client-connection-quota.js'
+import type { UpgradeTransport } from './http1/upgrade-attempt.js'
 import type { TargetState } from './state/target-state.js'
-import type { Transport } from './transport.js'
-import type { UpgradeTransport } from './upgrade-attempt.js'
+import type { Transport } from './transport/transport.js'
 
 /** A target of an upstream, with its connections and current load. */
 export interface Target {

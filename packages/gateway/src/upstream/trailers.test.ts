@@ -5,8 +5,8 @@ import { type TestContext, test } from 'node:test'
 import { ask, wireTo } from '../testing/asking.js'
 import { until } from '../testing/gateway.js'
 import { ok, scriptedOrigin } from '../testing/scripted-origin.js'
-import type { Transport } from './transport.js'
-import { UndiciTransport } from './undici-transport.js'
+import type { Transport } from './transport/transport.js'
+import { UndiciTransport } from './undici/undici-transport.js'
 
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n'
 

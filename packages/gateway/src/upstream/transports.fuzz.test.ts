@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import { CachedClock } from '../lib/cached-clock.js'
 import { rawOrigin } from '../testing/origin.js'
 import { WireTransport } from './http1/wire-transport.js'
-import type { AttemptObserver, Failure, Transport } from './transport.js'
-import { UndiciTransport } from './undici-transport.js'
+import type { AttemptObserver, Failure, Transport } from './transport/transport.js'
+import { UndiciTransport } from './undici/undici-transport.js'
 
 // Both transports get the same bytes, split at the same positions, and must report the same events.
 

@@ -4,7 +4,7 @@ import {
   type StoredResponseFacts,
   StoredResponses,
 } from '@sluice/core'
-import type { SharedTable } from '../compile/shared-table.js'
+import type { SharedTable } from '../lib/shared-table.js'
 import { SampleLedger } from '../telemetry/merge.js'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'

@@ -1,7 +1,7 @@
-import type { PurgeOrder } from '../cache-store.js'
-import { keyHash } from '../key-hash.js'
-import type { PersistAnswer, PersistCall, PersistMemory, PersistOutcome } from './persist-calls.js'
-import { slotOf } from './persist-calls.js'
+import type { PurgeOrder } from '../store/cache-store.js'
+import { keyHash } from '../store/key-hash.js'
+import type { PersistAnswer, PersistCall, PersistMemory, PersistOutcome } from '../store/persist-calls.js'
+import { slotOf } from '../store/persist-calls.js'
 
 /** Maximum number of unanswered calls per thread. */
 const MAX_WAITING = 4096

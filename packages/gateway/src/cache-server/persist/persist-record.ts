@@ -1,5 +1,5 @@
 import { isFieldValue } from '@sluice/core'
-import type { Entry } from '../entry.js'
+import type { Entry } from '../store/entry.js'
 
 // Record layout, big-endian: magic, epoch, number, expiry (ms), length of key, type and tags, 0, length of
 // the value; then the four contents.

@@ -3,8 +3,8 @@ import { type TestContext, test } from 'node:test'
 import type { PersistPlan } from '@sluice/config'
 import { RedisServer, redisSkip } from '../../state/testing/redis-server.js'
 import { until } from '../../testing/gateway.js'
-import type { CacheSettings } from '../settings.js'
 import { type CacheServer, startCacheServer } from '../start-cache-server.js'
+import type { CacheSettings } from '../store/settings.js'
 import { CACHE_SETTINGS, CacheProcess } from '../testing/cache-process.js'
 
 const skip = redisSkip

@@ -1,4 +1,4 @@
-import type { PurgeOrder } from '../cache-store.js'
+import type { PurgeOrder } from '../store/cache-store.js'
 
 /** Maximum number of remembered purges, and of the characters in them. */
 const MAX_PURGES = 1000

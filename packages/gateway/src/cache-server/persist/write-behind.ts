@@ -1,4 +1,4 @@
-import type { CacheStore } from '../cache-store.js'
+import type { CacheStore } from '../store/cache-store.js'
 
 /** Maximum memory of waiting keys, including an overhead per key, in bytes. */
 const MAX_WAITING_BYTES = 16 * 1024 ** 2

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { CacheSettings } from '../settings.js'
+import type { CacheSettings } from '../store/settings.js'
 
 const PROGRAM = fileURLToPath(new URL('./cache-program.js', import.meta.url))
 

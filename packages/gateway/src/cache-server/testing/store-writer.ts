@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { CacheStore, type StoreMemory } from '../cache-store.js'
-import { FoundEntry } from '../entry.js'
+import { CacheStore, type StoreMemory } from '../store/cache-store.js'
+import { FoundEntry } from '../store/entry.js'
 
 /** Settings of a test thread, which writes and reads the same few keys as all others. */
 export interface WriterData {

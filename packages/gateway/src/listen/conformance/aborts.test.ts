@@ -5,7 +5,7 @@ import type { TimeoutsPlan } from '@sluice/config'
 import { type TestGateway, until } from '../../testing/gateway.js'
 import { echoOrigin, httpOrigin, type Origin, rawOrigin } from '../../testing/origin.js'
 import { connectRaw, type RawConnection } from '../../testing/raw-connection.js'
-import { type StartGateway, testEngines } from './engines.js'
+import { type StartGateway, testEngines } from '../testing/engines.js'
 
 // A client that disconnects, in each phase of its request: its call is cancelled at the target and nothing stays
 // behind.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { echoOrigin } from '../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../testing/raw-client.js'
-import { testEngines } from './engines.js'
+import { testEngines } from '../testing/engines.js'
 
 // Spellings of methods, hosts and forwarding fields that servers may treat as equal.
 

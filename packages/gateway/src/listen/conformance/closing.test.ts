@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { testEngines } from './engines.js'
+import { testEngines } from '../testing/engines.js'
 
 const CALLS = 40
 const ROUTES = [

@@ -4,7 +4,7 @@ import { type TestGateway, until } from '../../testing/gateway.js'
 import { echoOrigin } from '../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../testing/raw-client.js'
 import { connectRaw } from '../../testing/raw-connection.js'
-import { type StartGateway, testEngines } from './engines.js'
+import { type StartGateway, testEngines } from '../testing/engines.js'
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
 

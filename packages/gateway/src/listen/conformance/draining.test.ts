@@ -6,7 +6,7 @@ import { httpOrigin } from '../../testing/origin.js'
 import { connectRaw } from '../../testing/raw-connection.js'
 import type { DataPlane } from '../../worker/data-plane.js'
 import { connectHttp2, FRAME, type RawHttp2Client, request } from '../node/http2/testing/raw-client.js'
-import { testEngines } from './engines.js'
+import { testEngines } from '../testing/engines.js'
 
 const RESPOND = {
   action: { kind: 'respond' as const, status: 200, headers: [], body: 'hi' },

@@ -4,7 +4,7 @@ import { until } from '../../testing/gateway.js'
 import { echoOrigin, httpOrigin, rawOrigin } from '../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../testing/raw-client.js'
 import { connectRaw } from '../../testing/raw-connection.js'
-import { testEngines } from './engines.js'
+import { testEngines } from '../testing/engines.js'
 
 // The rows of the hazard table of uWebSockets.js: what the listener refuses before anything reaches an upstream.
 

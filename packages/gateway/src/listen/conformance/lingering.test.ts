@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { MatchPlan } from '@sluice/config'
 import { until } from '../../testing/gateway.js'
 import { rawOrigin } from '../../testing/origin.js'
-import { testEngines } from './engines.js'
+import { testEngines } from '../testing/engines.js'
 
 // Clients that read a response only after sending the whole request get an early response too.
 

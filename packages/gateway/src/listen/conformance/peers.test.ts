@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { type TestGateway, until } from '../../testing/gateway.js'
 import { echoOrigin } from '../../testing/origin.js'
 import { connectRaw, type RawConnection } from '../../testing/raw-connection.js'
-import { type StartGateway, testEngines } from './engines.js'
+import { type StartGateway, testEngines } from '../testing/engines.js'
 
 // Each connection's address is reported by X-Forwarded-For; all of 127.0.0.0/8 is this machine.
 

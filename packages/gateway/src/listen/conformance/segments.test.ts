@@ -3,7 +3,7 @@ import { until } from '../../testing/gateway.js'
 import { echoOrigin } from '../../testing/origin.js'
 import { statusesOf } from '../../testing/raw-client.js'
 import { connectRaw } from '../../testing/raw-connection.js'
-import { testEngines } from './engines.js'
+import { testEngines } from '../testing/engines.js'
 
 // Requests whose bytes arrive in a segment each. The request line is one piece, and so is the end of a chunked body:
 // docs/guides/engines.md says why.

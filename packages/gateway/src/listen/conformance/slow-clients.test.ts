@@ -7,7 +7,7 @@ import { type TestGateway, TIMEOUTS, until } from '../../testing/gateway.js'
 import { echoOrigin, httpOrigin } from '../../testing/origin.js'
 import { statusesOf } from '../../testing/raw-client.js'
 import { connectRaw } from '../../testing/raw-connection.js'
-import { type StartGateway, testEngines } from './engines.js'
+import { type StartGateway, testEngines } from '../testing/engines.js'
 
 // Clients that are slow rather than wrong. uWS acts after about 10 s, so here the elapsed time itself is the subject.
 // The tests run side by side.

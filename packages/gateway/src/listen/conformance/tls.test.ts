@@ -6,7 +6,7 @@ import { type TestGateway, until } from '../../testing/gateway.js'
 import { echoOrigin, rawOrigin } from '../../testing/origin.js'
 import { connectRaw } from '../../testing/raw-connection.js'
 import { certificateFiles, renegotiate, shownName, tlsPlan } from '../testing/certificate-files.js'
-import { type StartGateway, testEngines } from './engines.js'
+import { type StartGateway, testEngines } from '../testing/engines.js'
 
 async function tlsGateway(t: TestContext, start: StartGateway, connections = 100): Promise<TestGateway> {
   const origin = await echoOrigin(t)

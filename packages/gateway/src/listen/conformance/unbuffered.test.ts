@@ -3,7 +3,7 @@ import type http from 'node:http'
 import { until } from '../../testing/gateway.js'
 import { httpOrigin } from '../../testing/origin.js'
 import { connectRaw } from '../../testing/raw-connection.js'
-import { testEngines } from './engines.js'
+import { testEngines } from '../testing/engines.js'
 
 // Each event of a stream reaches its client before the target sends the next one.
 

@@ -3,7 +3,7 @@ import { until } from '../../testing/gateway.js'
 import { answering, echoOrigin, rawOrigin } from '../../testing/origin.js'
 import { statusesOf } from '../../testing/raw-client.js'
 import { connectRaw } from '../../testing/raw-connection.js'
-import { testEngines } from './engines.js'
+import { testEngines } from '../testing/engines.js'
 
 // Upgrades are hop-by-hop and not forwarded. Optional ones are ignored, required ones are refused.
 

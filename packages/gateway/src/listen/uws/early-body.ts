@@ -1,4 +1,4 @@
-import { SpillFile } from '../../upstream/spill-file.js'
+import { SpillFile } from '../../lib/spill-file.js'
 
 /** Maximum number of bytes in memory; the rest is written to a file. A read of uWS is up to 512 KB. */
 const MAX_HELD_BYTES = 2 * 1024 * 1024

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { test } from 'node:test'
 import { closedPort } from '../../testing/origin.js'
-import { systemNetwork } from '../../upstream/network.js'
+import { systemNetwork } from '../../upstream/transport/network.js'
 import { callee, callResults, gatewayCalling, json } from './calling-gateway.js'
 
 /** Sends a request with a path that `fetch` would normalize. */

@@ -1,4 +1,4 @@
-import { forwardableTrailers } from '../../upstream/response-fields.js'
+import { forwardableTrailers } from '../response-fields.js'
 import { HEX_VALUES } from './byte-classes.js'
 import { ChunkExtensions } from './chunk-extensions.js'
 import { BROKEN, type MessageHead, MORE } from './message-head.js'

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { framingOf } from '../../upstream/http1/response-framing.js'
 import { type ReceivedHeads, ResponseReader } from '../../upstream/http1/response-reader.js'
 import type { WireAttempt } from '../../upstream/http1/wire-attempt.js'
-import { ReceivedHead } from '../../upstream/received-head.js'
-import type { Failure } from '../../upstream/transport.js'
+import { ReceivedHead } from '../../upstream/transport/received-head.js'
+import type { Failure } from '../../upstream/transport/transport.js'
 import { HeadCache } from './head-cache.js'
 
 /** Returns what a reader reports for a response. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { type StartGateway, testEngines } from '../../listen/conformance/engines.js'
+import { type StartGateway, testEngines } from '../../listen/testing/engines.js'
 import { type TestGateway, until } from '../../testing/gateway.js'
 import { connectRaw, type RawConnection } from '../../testing/raw-connection.js'
 import {

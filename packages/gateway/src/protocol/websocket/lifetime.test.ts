@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { refusal } from '@sluice/core'
-import { testEngines } from '../../listen/conformance/engines.js'
+import { testEngines } from '../../listen/testing/engines.js'
 import { FAKE_POLICIES, fakeCatalog } from '../../testing/fake-policy.js'
 import { type PlanOverrides, type TestGateway, until } from '../../testing/gateway.js'
 import { startLogged } from '../../testing/traffic-records.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { testEngines } from '../../listen/conformance/engines.js'
+import { testEngines } from '../../listen/testing/engines.js'
 import { until } from '../../testing/gateway.js'
 import {
   closeOf,

@@ -1,5 +1,5 @@
 import type net from 'node:net'
-import { writeTogether } from '../../listen/node/socket-output.js'
+import { writeTogether } from '../../lib/socket-output.js'
 import type { FrameEnd, FrameOwner } from './frame-end.js'
 
 /** An end on a socket that carries plain frame bytes. The reader of the socket calls `onBytes`. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CacheSettings } from '../../cache-server/settings.js'
+import type { CacheSettings } from '../../cache-server/store/settings.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
-import { RestartBudget } from '../restart-budget.js'
-import { SILENCE_REASON, watchSilence } from '../watchdog.js'
+import { RestartBudget } from '../process/restart-budget.js'
+import { SILENCE_REASON, watchSilence } from '../workers/watchdog.js'
 import { CacheServerProcess } from './cache-server-process.js'
 
 /** The server of a previous supervisor may still hold the address for a moment. */

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { CacheSettings, FromServer, ToServer } from '../../cache-server/settings.js'
+import type { CacheSettings, FromServer, ToServer } from '../../cache-server/store/settings.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
-import { ProcessClock, processTimeout } from '../process-clock.js'
-import { HeartbeatMonitor, type Watched } from '../watchdog.js'
-import { exitText } from '../worker-handle.js'
+import { ProcessClock, processTimeout } from '../process/process-clock.js'
+import { HeartbeatMonitor, type Watched } from '../workers/watchdog.js'
+import { exitText } from '../workers/worker-handle.js'
 
 const PROGRAM = fileURLToPath(new URL('../../cache-server/child-program.js', import.meta.url))
 /** The server does its work in threads, so one V8 helper thread is enough. */

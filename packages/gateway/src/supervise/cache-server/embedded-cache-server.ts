@@ -1,9 +1,9 @@
 import type { CachePlan } from '@sluice/config'
 import { isCacheToken } from '@sluice/config/serving'
 import type { AdminPreparation } from '../../admin/admin-endpoint.js'
-import type { CacheSettings } from '../../cache-server/settings.js'
+import type { CacheSettings } from '../../cache-server/store/settings.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
-import type { CacheServerStatus } from '../status.js'
+import type { CacheServerStatus } from '../status/status.js'
 import { CacheServerKeeper } from './cache-server-keeper.js'
 
 /**

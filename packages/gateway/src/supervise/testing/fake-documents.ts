@@ -1,4 +1,4 @@
 import { fakeCatalog } from '../../testing/fake-policy.js'
-import { checkDocuments } from '../document-checks.js'
+import { checkDocuments } from '../documents/document-checks.js'
 
 checkDocuments(fakeCatalog({}))

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { FromWorker, ToWorker } from '../../worker/messages.js'
-import type { WorkerProcess } from '../worker-handle.js'
+import type { WorkerProcess } from '../workers/worker-handle.js'
 
 /** A worker process scripted by the test. */
 export class FakeProcess extends EventEmitter implements WorkerProcess {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Addresses, SupervisorStatus } from '../status.js'
+import type { Addresses, SupervisorStatus } from '../status/status.js'
 import type { Echo } from './echo-plane.js'
 import { until } from './until.js'
 

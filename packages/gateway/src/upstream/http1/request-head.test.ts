@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { UpstreamRequest } from '../transport.js'
+import type { UpstreamRequest } from '../transport/transport.js'
 import { formatRequestHead } from './request-head.js'
 import { WireUpload } from './wire-upload.js'
 

@@ -1,6 +1,6 @@
 import { HeaderCache } from '@sluice/core'
 import { consistsOf, TARGET_BYTES, TOKEN_BYTES, VALUE_BYTES } from '../../protocol/http1/byte-classes.js'
-import type { UpstreamRequest } from '../transport.js'
+import type { UpstreamRequest } from '../transport/transport.js'
 
 /** Fields that only this client sets. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
-import type { Queued } from '../attempt-queue.js'
-import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from '../transport.js'
+import type { Queued } from '../transport/attempt-queue.js'
+import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from '../transport/transport.js'
 import type { Connection } from './connection.js'
 import { expectsBody } from './request-head.js'
 import type { WireUpload } from './wire-upload.js'

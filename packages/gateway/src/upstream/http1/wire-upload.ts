@@ -1,7 +1,7 @@
+import { SpillFile } from '../../lib/spill-file.js'
 import { consistsOf, TOKEN_BYTES, VALUE_BYTES } from '../../protocol/http1/byte-classes.js'
-import { forwardableTrailers } from '../response-fields.js'
-import { SpillFile } from '../spill-file.js'
-import type { Upload } from '../transport.js'
+import { forwardableTrailers } from '../../protocol/response-fields.js'
+import type { Upload } from '../transport/transport.js'
 
 /** Number of waiting upload bytes from which the client is paused. */
 export const UPLOAD_HIGH_WATER_BYTES = 256 * 1024

@@ -1,11 +1,11 @@
 import http2 from 'node:http2'
-import type { Queued } from '../attempt-queue.js'
-import { FAILURES, failureOf, MAX_INFORMATIONAL } from '../failure.js'
-import type { Opening } from '../opening.js'
-import type { ReadableUpload } from '../readable-upload.js'
-import { ReceivedHead } from '../received-head.js'
-import { forwardableTrailers } from '../response-fields.js'
-import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from '../transport.js'
+import { forwardableTrailers } from '../../protocol/response-fields.js'
+import type { Queued } from '../transport/attempt-queue.js'
+import { FAILURES, failureOf, MAX_INFORMATIONAL } from '../transport/failure.js'
+import type { Opening } from '../transport/opening.js'
+import type { ReadableUpload } from '../transport/readable-upload.js'
+import { ReceivedHead } from '../transport/received-head.js'
+import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from '../transport/transport.js'
 import { requestFields, trailerFields } from './request-fields.js'
 
 /** Owner of an attempt that has no stream. */

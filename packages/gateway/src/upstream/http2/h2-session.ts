@@ -1,8 +1,8 @@
 import http2 from 'node:http2'
 import type net from 'node:net'
-import type { Connector } from '../connector.js'
-import { failureOf } from '../failure.js'
-import type { Opening } from '../opening.js'
+import type { Connector } from '../transport/connector.js'
+import { failureOf } from '../transport/failure.js'
+import type { Opening } from '../transport/opening.js'
 import type { H2Attempt, StreamOwner } from './h2-attempt.js'
 
 /** Maximum number of concurrent streams on a connection, if the target allows as many. */

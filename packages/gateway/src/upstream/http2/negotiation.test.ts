@@ -7,8 +7,8 @@ import { ask } from '../../testing/asking.js'
 import { startGateway, TIMEOUTS, until } from '../../testing/gateway.js'
 import { h2Origin, optionsTo, secureH2Origin } from '../../testing/h2-origin.js'
 import { httpOrigin } from '../../testing/origin.js'
-import type { Transport } from '../transport.js'
-import { UndiciTransport } from '../undici-transport.js'
+import type { Transport } from '../transport/transport.js'
+import { UndiciTransport } from '../undici/undici-transport.js'
 import { H2Transport } from './h2-transport.js'
 
 function autoTo(t: TestContext, port: number): Transport {

@@ -1,9 +1,9 @@
 import type { OutgoingHttpHeaders } from 'node:http2'
 import { headerValue } from '@sluice/core'
 import { consistsOf, TARGET_BYTES, TOKEN_BYTES, VALUE_BYTES } from '../../protocol/http1/byte-classes.js'
+import { forwardableTrailers } from '../../protocol/response-fields.js'
 import { expectsBody } from '../http1/request-head.js'
-import { forwardableTrailers } from '../response-fields.js'
-import type { UpstreamRequest } from '../transport.js'
+import type { UpstreamRequest } from '../transport/transport.js'
 
 /** Fields that HTTP/2 does not have (RFC 9113 section 8.2.2), and those set here. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([

@@ -6,8 +6,8 @@ import { CachedClock } from '../../../lib/cached-clock.js'
 import { TimerWheel } from '../../../lib/timer-wheel.js'
 import type { ClientStream } from '../../listener.js'
 import { SETTINGS } from '../../testing/settings.js'
-import { ClientConnection } from '../connection.js'
-import type { HeadDecoder } from '../head-decoder.js'
+import { ClientConnection } from '../http1/connection.js'
+import type { HeadDecoder } from '../http1/head-decoder.js'
 
 /** A complete request. */
 export interface WholeRequest {

@@ -1,0 +1,164 @@
+import { Worker } from 'node:worker_threads'
+import type { ConfigBundle, DocumentSource, Plan } from '@sluice/config'
+import { ProcessClock, processTimeout } from '../process/process-clock.js'
+import type { CheckResult, CheckSettings, DocumentRequest } from './document-checks.js'
+
+/** Limits for checking a document. A document that exceeds them is refused. */
+export interface CheckBounds {
+  /** CPU time of this process for one document, in milliseconds. */
+  readonly deadlineMs: number
+  /** Maximum heap size of the thread in MB. */
+  readonly memoryMb: number
+  /** Idle time in milliseconds after which the thread exits to free its memory. */
+  readonly idleMs: number
+}
+
+/**
+ * Minimum document length, in characters, for which the thread stays alive. Its cache takes seconds to
+ * rebuild.
+ */
+const KEPT_FROM_CHARS = 256 * 1024
+
+/** Far more than a 4 MB document needs: 45,000 routes take 10 s and 0.5 GB. */
+const BOUNDS: CheckBounds = { deadlineMs: 60_000, memoryMb: 1024, idleMs: 30_000 }
+
+/**
+ * Checks documents in a thread, so that the supervisor keeps answering health checks and watching workers. It
+ * handles one request at a time.
+ */
+export class DocumentThread {
+  readonly #entry: URL
+  readonly #settings: CheckSettings
+  readonly #bounds: CheckBounds
+  #thread: Worker | null = null
+  #idle: NodeJS.Timeout | null = null
+  #turn: Promise<unknown> = Promise.resolve()
+  /** True if the thread caches a large document for its next version. */
+  #isKept = false
+
+  /** @param entry module that the thread runs; it calls `checkDocuments`. */
+  constructor(entry: URL, settings: CheckSettings, bounds: CheckBounds = BOUNDS) {
+    this.#entry = entry
+    this.#settings = settings
+    this.#bounds = bounds
+  }
+
+  /** Starts the thread ahead of the first request. Loading its modules takes most of that request's time. */
+  start(): this {
+    this.#started()
+    return this
+  }
+
+  /**
+   * Returns the bundle and its changes, or the errors in the document.
+   * @param serving running bundle for comparison, or null.
+   * @throws Error when the check itself fails.
+   */
+  load(source: DocumentSource, serving: ConfigBundle | null): Promise<CheckResult> {
+    const refuse = (problem: string): CheckResult => refused(source, problem)
+    return this.#inTurn(async () => {
+      const result = await this.#ask<CheckResult>({ kind: 'check', source, serving }, refuse)
+      if (result.ok) this.#isKept = source.text.length >= KEPT_FROM_CHARS
+      return result
+    })
+  }
+
+  /**
+   * Returns a bundle's plan with all secrets masked.
+   * @throws Error if that takes too much time or memory.
+   */
+  display(bundle: ConfigBundle): Promise<Plan> {
+    const fail = (problem: string): never => {
+      throw new Error(problem)
+    }
+    return this.#inTurn(() => this.#ask<Plan>({ kind: 'display', bundle }, fail))
+  }
+
+  /** Terminates the thread and its current request. The next request starts a new thread. */
+  close(): void {
+    const thread = this.#thread
+    this.#thread = null
+    this.#isKept = false
+    void thread?.terminate()
+  }
+
+  #started(): Worker {
+    if (this.#thread !== null) return this.#thread
+    const thread = new Worker(this.#entry, {
+      workerData: this.#settings,
+      resourceLimits: { maxOldGenerationSizeMb: this.#bounds.memoryMb },
+    })
+    // Errors of an idle thread need no handling: its exit follows.
+    thread.on('error', () => {})
+    thread.on('exit', () => {
+      if (this.#thread === thread) this.#thread = null
+    })
+    this.#thread = thread
+    return thread
+  }
+
+  #inTurn<T>(ask: () => Promise<T>): Promise<T> {
+    const answer = this.#turn.then(async () => {
+      if (this.#idle !== null) clearTimeout(this.#idle)
+      const result = await ask()
+      if (!this.#isKept) this.#idle = setTimeout(() => this.close(), this.#bounds.idleMs).unref()
+      return result
+    })
+    this.#turn = answer.catch(() => {})
+    return answer
+  }
+
+  /** Sends a request to the thread. @param onProblem returns the result if it exceeds its time or memory limit. */
+  #ask<T>(request: DocumentRequest, onProblem: (problem: string) => T): Promise<T> {
+    const thread = this.#started()
+    const { deadlineMs, memoryMb } = this.#bounds
+    return new Promise<T>((resolve, reject) => {
+      const end = (): void => {
+        stop()
+        thread.off('message', settle).off('error', fail).off('exit', fail)
+      }
+      const settle = (result: T): void => {
+        end()
+        resolve(result)
+      }
+      const giveUp = (problem: string): void => {
+        end()
+        new Promise<T>((done) => done(onProblem(problem))).then(resolve, reject)
+      }
+      const fail = (reason: NodeJS.ErrnoException | number): void => {
+        const isTooLarge = typeof reason === 'object' && reason.code === 'ERR_WORKER_OUT_OF_MEMORY'
+        if (isTooLarge) giveUp(`checking the document took more than ${memoryMb} MB of memory`)
+        else {
+          end()
+          reject(reason instanceof Error ? reason : new Error('the document check was terminated'))
+        }
+      }
+      const stop = processTimeout(new ProcessClock(process.pid), deadlineMs, () => {
+        giveUp(`checking the document took longer than ${deadlineMs / 1000} s`)
+        this.close()
+      })
+      thread.on('message', settle).on('error', fail).on('exit', fail)
+      thread.postMessage(request)
+    })
+  }
+}
+
+/** Options for `startDocumentThread`. */
+export interface DocumentThreadOptions extends Partial<CheckSettings> {
+  readonly documentsEntry?: URL
+}
+
+/** Starts a thread that loads the modules for checking documents in the background. */
+export function startDocumentThread({
+  documentsEntry = new URL('./documents-main.js', import.meta.url),
+  overrides = {},
+  env = process.env,
+}: DocumentThreadOptions): DocumentThread {
+  return new DocumentThread(documentsEntry, { env: { ...env }, overrides }).start()
+}
+
+function refused({ name }: DocumentSource, message: string): CheckResult {
+  const place = { file: name, line: 1, column: 1, path: '' }
+  const remedy = 'make the document smaller; run gw validate to find its errors'
+  return { ok: false, diagnostics: [{ severity: 'error', ...place, message, remedy }] }
+}

@@ -1,0 +1,46 @@
+import type { LogCounts, LogIdentity } from '@sluice/core'
+import type { Sample } from '../../telemetry/sample.js'
+import { label } from '../../telemetry/text-format.js'
+
+/** Help texts of the metrics below. */
+export const LOG_HELP: Readonly<Record<string, string>> = {
+  gw_log_received_total:
+    'Records of the traffic log: the sum of delivered, dead, dropped and waiting records.',
+  gw_log_indexed_total: 'Records delivered: written by the file sink, acknowledged by a target.',
+  gw_log_dead_total: 'Records that the target refused permanently, kept as dead letters.',
+  gw_log_dead_removed_total:
+    'Dead letters deleted, oldest first, because they exceeded 256 MB. Not part of the sum.',
+  gw_log_dropped_total: 'Records lost because a limit was reached, by reason.',
+  gw_log_on_disk: 'Records in the spool, not delivered yet.',
+  gw_log_in_memory: 'Records in memory, not on disk yet.',
+  gw_log_lag_seconds: 'Age of the oldest record in the spool.',
+}
+
+/** Reported as 0 until records are lost, so that sums over all metrics work from the start. */
+const FIRST_REASON = 'queue_full'
+
+/** Returns the traffic log counts as metrics, per target if there are several. */
+export function logSamples({ targets, ...counts }: LogIdentity): Sample[] {
+  if (targets === undefined) return countSamples(counts, [])
+  return Object.entries(targets).flatMap(([id, target]) => countSamples(target, [label('target', id)]))
+}
+
+function countSamples(log: LogCounts, labels: readonly string[]): Sample[] {
+  const one = (name: string, value: number, ...more: readonly string[]): Sample => ({
+    name,
+    labels: [...labels, ...more].join(','),
+    value,
+  })
+  return [
+    one('gw_log_received_total', log.received),
+    one('gw_log_indexed_total', log.indexed),
+    one('gw_log_dead_total', log.dead),
+    one('gw_log_dead_removed_total', log.deadRemoved),
+    ...Object.entries({ [FIRST_REASON]: 0, ...log.droppedBy }).map(([reason, count]) =>
+      one('gw_log_dropped_total', count, label('reason', reason)),
+    ),
+    one('gw_log_on_disk', log.onDisk),
+    one('gw_log_in_memory', log.inMemory),
+    one('gw_log_lag_seconds', log.lagMs / 1000),
+  ]
+}
