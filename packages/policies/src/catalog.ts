@@ -4,6 +4,7 @@ import { jsonLanguage } from './engines/json/language.js'
 import { isolatedVmOptions } from './engines/script/isolated-vm/isolated-vm-engine.js'
 import { xmlLanguage } from './engines/xml/xml-language.js'
 import { MEASURED_COSTS } from './measured-costs.js'
+import './errors.js'
 
 /** Loaders of the built-in policies, by policy name. */
 const POLICIES: Readonly<Record<string, () => Promise<Policy>>> = {

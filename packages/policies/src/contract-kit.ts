@@ -1,7 +1,7 @@
 import {
   checkExchange,
-  ERRORS,
   type Exchange,
+  isErrorCode,
   type Outcome,
   type Policy,
   resettableValues,
@@ -9,6 +9,7 @@ import {
   validateHookResult,
 } from '@sluice/core'
 import { exchange, schemaMistakes, testEnv } from './testing.js'
+import './errors.js'
 
 /** Maximum time a hook may take, in milliseconds. */
 const MAX_HOOK_MS = 5000
@@ -132,7 +133,7 @@ function rejection(step: Step, x: Exchange): null {
 
 /** True for a declared failure: an unreadable body or an error with a known code. */
 function hasCode(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && Object.hasOwn(ERRORS, String(error.code))
+  return error instanceof Error && 'code' in error && isErrorCode(String(error.code))
 }
 
 function textOf(outcome: Outcome): string {

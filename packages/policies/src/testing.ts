@@ -187,4 +187,7 @@ export {
   nodeWithIsolatedVm,
   type OtherNode,
 } from './engines/script/isolated-vm/testing/other-node.js'
+
+import './errors.js'
+
 export { exampleUses } from './example-uses.js'

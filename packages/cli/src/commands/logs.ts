@@ -10,6 +10,7 @@ import {
   type SearchOptions,
   UnknownNameError,
 } from '@sluice/logger'
+import '@sluice/policies/errors'
 import type { OutputOptions } from '../input/options.js'
 import { untilSignal } from '../input/until-signal.js'
 import { EXIT, Failure, messageOf } from '../output/failure.js'

@@ -23,7 +23,7 @@ const SOURCES: Readonly<Record<string, Names>> = {
   'gw bench run suite': suiteNames,
   '--route': (options) => listed(options, '/v1/routes', (answer) => texts(answer, 'routes', 'id')),
   '--api': (options) => listed(options, '/v1/routes', apiNames),
-  '--code': async () => Object.keys((await import('@sluice/core')).ERRORS),
+  '--code': errorNames,
 }
 
 /**
@@ -75,6 +75,11 @@ function apiNames(answer: AnswerPart): readonly string[] {
     .parts('routes')
     .filter(({ value }) => value['api'] !== null && value['api'] !== undefined)
   return [...new Set(named.map((route) => route.part('api').text('name')))]
+}
+
+async function errorNames(): Promise<readonly string[]> {
+  const [{ errorCodes }] = await Promise.all([import('@sluice/core'), import('@sluice/policies/errors')])
+  return errorCodes()
 }
 
 async function policyNames(): Promise<readonly string[]> {

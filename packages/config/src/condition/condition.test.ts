@@ -233,7 +233,7 @@ test('the condition of a log target asks how an exchange ended, and no body', ()
   x.result = 'blocked'
   const api = { name: 'sales', group: 'shop', revision: null }
   x.route = { ...NO_ROUTE, id: 'orders', api }
-  x.errorCode = 'GW_IP_DENIED'
+  x.errorCode = 'GW_POLICY_REFUSED'
   x.errorPolicy = 'only-us'
   x.startedMono = 10
   x.endedMono = 1510.75

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isFieldValue, isToken } from '../http/http-syntax.js'
-import { ERRORS, type ErrorCode, statusOf } from './errors.js'
+import { declareErrors, type ErrorCode, errorCodes, errorKind, isErrorCode, statusOf } from './errors.js'
 import { answer, refusal, substitute } from './reply.js'
 
-const CODES = Object.keys(ERRORS) as ErrorCode[]
+const CODES = errorCodes() as ErrorCode[]
 
 test('a refusal has the status and title of its code, and x-gw-error', () => {
   for (const code of CODES) {
     const reply = refusal(code, 'do this', ['retry-after', '1'])
     assert.equal(reply.status, statusOf(code))
     assert.deepEqual(reply.headers, ['x-gw-error', code, 'retry-after', '1'])
-    assert.deepEqual(reply.problem, { code, title: ERRORS[code].title, detail: 'do this' })
+    assert.deepEqual(reply.problem, { code, title: errorKind(code).title, detail: 'do this' })
     assert.equal(reply.body, null)
   }
 })
@@ -20,11 +20,11 @@ test('every error code is unique and has an error status and a title', () => {
   for (const code of CODES) {
     assert.match(code, /^GW_[A-Z]+(_[A-Z]+)*$/)
     assert.ok(isToken(code))
-    const { status, title } = ERRORS[code]
+    const { status, title } = errorKind(code)
     assert.ok(status >= 400 && status <= 599, code)
     assert.ok(title.length > 0 && isFieldValue(title), code)
   }
-  const titles = CODES.map((code) => ERRORS[code].title)
+  const titles = CODES.map((code) => errorKind(code).title)
   assert.equal(new Set(titles).size, titles.length, 'two codes have one title')
 })
 
@@ -33,4 +33,14 @@ test('an answer has no problem', () => {
   const expected = { status: 200, headers: ['a', 'b'], body, problem: null, isSubstitute: false }
   assert.deepEqual(answer(200, ['a', 'b'], body), expected)
   assert.deepEqual(substitute(200, ['a', 'b'], body), { ...expected, isSubstitute: true })
+})
+
+test('a policy declares its own codes, which have one meaning', () => {
+  const kind = { status: 418, title: 'Short and stout', when: 'It is a teapot.', remedy: 'Use a coffee pot.' }
+  declareErrors({ GW_TEAPOT: kind })
+  declareErrors({ GW_TEAPOT: kind })
+  assert.ok(isErrorCode('GW_TEAPOT'))
+  assert.equal(refusal('GW_TEAPOT' as ErrorCode, 'no coffee').status, 418)
+  assert.throws(() => declareErrors({ GW_TEAPOT: { ...kind, title: 'Kettle' } }), /declared twice/)
+  assert.throws(() => refusal('GW_KETTLE' as ErrorCode, ''), /GW_KETTLE is not declared/)
 })

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from './errors.js'
+import { type ErrorCode, errorKind } from './errors.js'
 
 /** Error details (RFC 9457), rendered by the listener as JSON or as a SOAP fault. */
 export interface Problem {
@@ -50,7 +50,7 @@ export function substitute(status: number, headers: readonly string[], body: Uin
  * @param headers Additional fields, such as `www-authenticate`.
  */
 export function refusal(code: ErrorCode, detail: string, headers: readonly string[] = []): Reply {
-  const { status, title } = ERRORS[code]
+  const { status, title } = errorKind(code)
   const problem = { code, title, detail }
   return { status, headers: ['x-gw-error', code, ...headers], body: null, problem, isSubstitute: false }
 }

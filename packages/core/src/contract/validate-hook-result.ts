@@ -1,6 +1,6 @@
 import type { HeaderList } from '../http/header-list.js'
 import { isHopByHop, isToken } from '../http/http-syntax.js'
-import { ERRORS } from './errors.js'
+import { isErrorCode } from './errors.js'
 import type { Exchange } from './exchange.js'
 import type { Outcome, Reply } from './reply.js'
 
@@ -36,7 +36,7 @@ function findIssue({ status, headers, body, problem }: Reply): string | null {
   if (body !== null && !(body instanceof Uint8Array)) return 'body must be a Uint8Array or null'
   if (problem === null || problem === undefined)
     return problem === null ? null : 'problem must be null or an object'
-  if (typeof problem !== 'object' || !Object.hasOwn(ERRORS, problem.code))
+  if (typeof problem !== 'object' || !isErrorCode(problem.code))
     return 'problem.code must be a known error code'
   return typeof problem.detail === 'string' && typeof problem.title === 'string'
     ? null

@@ -14,7 +14,7 @@ import { type Chain, EMPTY_CHAIN } from '../flow/chain.js'
 import { type Hook, runHooks } from '../flow/hook.js'
 import { ChainCompiler } from './chain.js'
 
-const BLOCKED = refusal('GW_IP_DENIED', 'no')
+const BLOCKED = refusal('GW_POLICY_REFUSED', 'no')
 const ENV = {} as CompileEnv
 
 interface Bench {

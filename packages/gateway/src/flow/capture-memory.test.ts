@@ -66,7 +66,7 @@ test('a client that disconnects during its response releases the memory of both 
 
 test('refusals release memory: by a policy, without a target, without a route', async (t) => {
   const origin = await echoOrigin(t)
-  const catalog = fakeCatalog({ onRequest: () => refusal('GW_IP_DENIED', 'not here') })
+  const catalog = fakeCatalog({ onRequest: () => refusal('GW_POLICY_REFUSED', 'not here') })
   const overrides = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: FAKE_POLICIES }] }
   const refusing = await startLogged(t, overrides, { capture: EVERYTHING }, { catalog })
   assert.equal(await uploadedStatus(t, refusing), 403)

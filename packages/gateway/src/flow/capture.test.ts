@@ -134,7 +134,7 @@ test('bodies are kept only of exchanges that ended in one of the ways asked for'
     res.end('text')
   })
   const catalog = fakeCatalog({
-    onRequest: (x) => (x.path === '/blocked' ? refusal('GW_IP_DENIED', 'not here') : null),
+    onRequest: (x) => (x.path === '/blocked' ? refusal('GW_POLICY_REFUSED', 'not here') : null),
   })
   const keepBodyOn = { results: ['blocked' as const], slowMs: 60_000, status: 500, share: null }
   const gateway = await startLogged(
@@ -150,13 +150,18 @@ test('bodies are kept only of exchanges that ended in one of the ways asked for'
   assert.ok(fine!.hdr!['res_out']!['x-request-id'])
   assert.equal(broken!.body!['res_out']!.text, 'text')
   assert.deepEqual(broken!['log'], { reason: 'status' })
-  assert.match(blocked!.body!['res_out']!.text!, /GW_IP_DENIED/)
+  assert.match(blocked!.body!['res_out']!.text!, /GW_POLICY_REFUSED/)
   assert.deepEqual(blocked!['log'], { reason: 'blocked' })
-  assert.deepEqual(blocked!.error, { code: 'GW_IP_DENIED', policy: 'p', phase: 'req_chain', msg: 'not here' })
+  assert.deepEqual(blocked!.error, {
+    code: 'GW_POLICY_REFUSED',
+    policy: 'p',
+    phase: 'req_chain',
+    msg: 'not here',
+  })
 })
 
 test('known limit: a call refused by its head is recorded without its body, which was not read', async (t) => {
-  const catalog = fakeCatalog({ onRequest: () => refusal('GW_IP_DENIED', 'not here') })
+  const catalog = fakeCatalog({ onRequest: () => refusal('GW_POLICY_REFUSED', 'not here') })
   const gateway = await startLogged(
     t,
     { upstreams: [{ urls: ['http://127.0.0.1:1'] }], routes: [{ id: 'all', policies: FAKE_POLICIES }] },

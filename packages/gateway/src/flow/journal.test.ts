@@ -23,10 +23,10 @@ const CATALOG = new Map(
     late: { onRequest: () => sleep(20, null), onResponse: () => sleep(20, null) },
     never: { onRequest: () => new Promise<null>(() => {}) },
     // Refuses an attempt too late to have an effect.
-    'late-stop': { onAttempt: () => sleep(400, refusal('GW_IP_DENIED', 'too late')) },
+    'late-stop': { onAttempt: () => sleep(400, refusal('GW_POLICY_REFUSED', 'too late')) },
     'slow-back': { onRequest: () => null, onResponse: () => sleep(400, null) },
     'never-back': { onRequest: () => null, onResponse: () => new Promise<null>(() => {}) },
-    stop: { onRequest: () => refusal('GW_IP_DENIED', 'not you') },
+    stop: { onRequest: () => refusal('GW_POLICY_REFUSED', 'not you') },
     throw: {
       onRequest: () => {
         throw new Error('broken')
@@ -174,7 +174,7 @@ test('a standard record shows the policies of a call that was stopped, failed or
   if (records[0]!.t['total']! < 15) assert.equal(fine, undefined)
   assert.deepEqual(reported, [
     ['my-pass pass', 'my-late pass', 'my-late-throw error Error', 'my-stop skip', 'my-throw skip'],
-    ['my-pass pass', 'my-late skip', 'my-late-throw skip', 'my-stop stop GW_IP_DENIED'],
+    ['my-pass pass', 'my-late skip', 'my-late-throw skip', 'my-stop stop GW_POLICY_REFUSED'],
     ['my-pass pass', 'my-late skip', 'my-late-throw skip', 'my-stop skip', 'my-throw error Error'],
   ])
 })

@@ -142,7 +142,7 @@ test("the route's own response passes the same policy; refusals do not", async (
   assert.equal(await (await fetch(url)).text(), 'HELLO')
   const head = await fetch(url, { method: 'HEAD' })
   assert.equal(head.headers.get('content-length'), null)
-  const refusing = { ...CAPITALS, onRequest: () => refusal('GW_IP_DENIED', 'not you') }
+  const refusing = { ...CAPITALS, onRequest: () => refusal('GW_POLICY_REFUSED', 'not you') }
   const other = await startGateway(t, { routes }, { catalog: fakeCatalog(refusing) })
   const refused = await fetch(other.url)
   assert.equal(refused.status, 403)

@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http'
-import { ERRORS } from '@sluice/core'
+import { errorCodes } from '@sluice/core'
 import { TRAFFIC_MAPPING } from '../elasticsearch/mapping.js'
 
 /** Error for a name in a filter that no record can have. `known` lists the valid names. */
@@ -15,20 +15,19 @@ export class UnknownNameError extends RangeError {
 }
 
 const RESULTS = ['success', 'blocked', 'error', 'aborted', 'shed'] as const
-const CODES = Object.keys(ERRORS)
 
 /** Valid values of the fields with a fixed set of values. */
-const VALUES: Readonly<Record<string, { readonly what: string; readonly known: readonly string[] }>> = {
-  'http.method': { what: 'a method', known: METHODS },
-  result: { what: 'a result', known: RESULTS },
-  'error.code': { what: 'an error code (see docs/reference/errors.md)', known: CODES },
+const VALUES: Readonly<Record<string, { readonly what: string; readonly known: () => readonly string[] }>> = {
+  'http.method': { what: 'a method', known: () => METHODS },
+  result: { what: 'a result', known: () => RESULTS },
+  'error.code': { what: 'an error code (see docs/reference/errors.md)', known: errorCodes },
 }
 
 /** Checks a value for a field in a filter. @throws UnknownNameError if the field never has this value. */
 export function checkValue(field: string, value: string): void {
   const values = VALUES[field]
-  if (values === undefined || values.known.includes(value)) return
-  throw new UnknownNameError(`'${value}' is not ${values.what}`, value, values.known)
+  if (values === undefined || values.known().includes(value)) return
+  throw new UnknownNameError(`'${value}' is not ${values.what}`, value, values.known())
 }
 
 const NUMBER_TYPES: ReadonlySet<string | undefined> = new Set(['short', 'integer', 'long', 'float'])

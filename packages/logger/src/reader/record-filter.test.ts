@@ -33,7 +33,7 @@ test('a status is one number, a class or a range', () => {
 
 test('each condition matches only its values', () => {
   const api = { name: 'orders-api', group: 'sales', revision: null }
-  const refused = { result: 'blocked', errorCode: 'GW_IP_DENIED', route: { api } } as const
+  const refused = { result: 'blocked', errorCode: 'GW_POLICY_REFUSED', route: { api } } as const
   const cases: readonly (readonly [FilterRequest, FilterRequest])[] = [
     [{ route: 'orders' }, { route: 'order' }],
     [{ api: 'orders-api' }, { api: 'sales' }],
@@ -45,7 +45,7 @@ test('each condition matches only its values', () => {
     [{ consumer: 'c-1' }, { consumer: 'c' }],
     [{ consumer: 'acme' }, { consumer: 'basic-auth' }],
     [{ result: 'blocked' }, { result: 'success' }],
-    [{ code: 'GW_IP_DENIED' }, { code: 'GW_INTERNAL' }],
+    [{ code: 'GW_POLICY_REFUSED' }, { code: 'GW_INTERNAL' }],
     [{ where: ['up.name=orders', 'gw.worker=2'] }, { where: ['up.name=orders', 'gw.worker=3'] }],
     [{ where: ['hdr.req_up.content-type=application/json'] }, { where: ['hdr.req_up.x=x'] }],
     [{ where: ['url.query=page=2&access_token=\\*\\*\\*'] }, { where: ['vars.toString=toString'] }],
@@ -132,7 +132,7 @@ test('invalid conditions are rejected with a remedy', () => {
 test('one matching list item is enough', () => {
   const trace = new AttemptTrace(true)
   trace.begin('first', 0).end(0, 2, 'pass')
-  trace.begin('second', 0).end(0, 5, 'stop', 'GW_IP_DENIED')
+  trace.begin('second', 0).end(0, 5, 'stop', 'GW_POLICY_REFUSED')
   const blocked = view({ record: { trace }, result: 'blocked' })
   for (const where of ['policies.id=second', 'policies.out=pass', 'policies.ms>4', 'policies.id!=third'])
     assert.ok(isTaken({ where: [where] }, blocked), where)

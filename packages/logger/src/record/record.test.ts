@@ -183,7 +183,7 @@ test('policies are recorded of every call in full, else of those that failed or 
 test('a refused exchange has the code and the policy, without parts that did not happen', () => {
   const x = sampleExchange({
     result: 'blocked',
-    errorCode: 'GW_IP_DENIED',
+    errorCode: 'GW_POLICY_REFUSED',
     errorPolicy: 'ip-filter',
     status: 403,
     attempts: { upstream: '', target: '' },
@@ -196,12 +196,12 @@ test('a refused exchange has the code and the policy, without parts that did not
   })
   const record = decoded(x, 'standard')
   assert.deepEqual(record.error, {
-    code: 'GW_IP_DENIED',
+    code: 'GW_POLICY_REFUSED',
     policy: 'ip-filter',
     phase: 'req_chain',
     msg: 'your address is not allowed here',
   })
-  assert.deepEqual(decoded(x, 'minimal').error, { code: 'GW_IP_DENIED' })
+  assert.deepEqual(decoded(x, 'minimal').error, { code: 'GW_POLICY_REFUSED' })
   assert.deepEqual(Object.keys(record.t), ['total', 'route', 'req_chain'])
   assert.deepEqual(record.req, { bytes_h: 213, bytes_b: 128 })
   for (const absent of ['up', 'consumer', 'ua']) assert.equal(record[absent], undefined)

@@ -27,7 +27,7 @@ testEngines('policies see the handshake and its 101, and may refuse it', async (
   const catalog = fakeCatalog({
     onRequest: async (x) => {
       await null
-      return x.path === '/no' ? refusal('GW_IP_DENIED', 'not you') : null
+      return x.path === '/no' ? refusal('GW_POLICY_REFUSED', 'not you') : null
     },
     onResponse: (x) => {
       x.responseHeaders.push('x-status', String(x.status))

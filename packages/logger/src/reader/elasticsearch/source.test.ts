@@ -90,7 +90,7 @@ async function linesWith(source: RecordSource, field: string, value: string): Pr
 function traceOf(i: number): AttemptTrace {
   const trace = new AttemptTrace(true)
   trace.begin('auth', 0).end(0, i / 10, 'pass')
-  trace.begin(`limit-${i % 4}`, 0).end(0, 1, 'stop', 'GW_IP_DENIED')
+  trace.begin(`limit-${i % 4}`, 0).end(0, 1, 'stop', 'GW_POLICY_REFUSED')
   return trace
 }
 
@@ -120,7 +120,7 @@ function manyRecords(): string[] {
         route: { id: i % 4 === 0 ? 'orders' : 'a*b' },
         consumer: i % 2 === 0 ? null : consumerOf('basic-auth', 'c-1', { name: 'acme' }),
         result: i % 5 === 0 ? 'blocked' : 'success',
-        errorCode: i % 5 === 0 ? 'GW_IP_DENIED' : '',
+        errorCode: i % 5 === 0 ? 'GW_POLICY_REFUSED' : '',
         responseHeaders: [
           'content-type',
           'text/plain',
@@ -163,7 +163,7 @@ const REQUESTS: readonly FilterRequest[] = [
   { client: 'unix' },
   { client: '' },
   { consumer: 'acme' },
-  { consumer: 'c-1', code: 'GW_IP_DENIED' },
+  { consumer: 'c-1', code: 'GW_POLICY_REFUSED' },
   { since: '50s', until: '20s' },
   { since: '2026-01-31T12:00:30Z', status: '4xx' },
   { where: ['t.total>500'] },
@@ -183,7 +183,7 @@ const REQUESTS: readonly FilterRequest[] = [
   { where: ['url.query=page=2&a>=b'] },
   { where: ['policies.id=limit-2'] },
   { where: ['policies.id=limit-2', 'policies.ms>30'] },
-  { where: ['policies.id!=limit-2', 'policies.note=GW_IP_DENIED'] },
+  { where: ['policies.id!=limit-2', 'policies.note=GW_POLICY_REFUSED'] },
   { where: ['policies.id=limit-*'] },
   { where: ['policies.id=limit-1 || t.total>800'] },
   { where: ['policies.id!=limit-*'] },

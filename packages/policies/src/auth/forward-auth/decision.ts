@@ -1,7 +1,7 @@
 import {
   type Consumer,
   consumerOf,
-  ERRORS,
+  errorKind,
   type HttpAnswer,
   headerJoined,
   headerValue,
@@ -69,7 +69,7 @@ function refused({ status, body }: HttpAnswer, fields: readonly string[]): Decis
     status,
     headers: ['x-gw-error', code, ...(isBare ? withoutType(fields) : fields)],
     body: isBare ? null : body.length === 0 ? EMPTY : body,
-    problem: { code, title: ERRORS[code].title, detail },
+    problem: { code, title: errorKind(code).title, detail },
     isSubstitute: false,
   }
   return { refusal, upstreamFields: NO_FIELDS, clientFields: NO_FIELDS, consumer: null }

@@ -1,25 +1,27 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { ERRORS } from '@sluice/core'
-import { ADMIN_ERRORS } from './admin/problem.js'
-import { ERROR_REMEDIES } from './testing/error-remedies.js'
+import { type ErrorCode, type ErrorKind, errorCodes, errorKind, GATEWAY_ERRORS } from '@sluice/core'
+import '@sluice/policies/errors'
+import { ADMIN_ERRORS } from '../admin/problem.js'
 
-const PAGE = new URL('../../../docs/reference/errors.md', import.meta.url)
+const PAGE = new URL('../../../../docs/reference/errors.md', import.meta.url)
 
-interface Row {
-  readonly status: number
-  readonly title: string
-  readonly when: string
+/** Rows of the page. Errors of the admin API have no remedy. */
+type Rows = Readonly<Record<string, Omit<ErrorKind, 'remedy'> & { readonly remedy?: string }>>
+
+const POLICY_CODES = errorCodes().filter((code) => !Object.hasOwn(GATEWAY_ERRORS, code)) as ErrorCode[]
+const ERRORS: Readonly<Record<string, ErrorKind>> = {
+  ...GATEWAY_ERRORS,
+  ...Object.fromEntries(POLICY_CODES.map((code) => [code, errorKind(code)])),
 }
 
-function table(errors: Readonly<Record<string, Row>>, remedies: Readonly<Record<string, string>>): string {
-  const rows = Object.entries(errors).map(([code, { status, title, when }]) => {
-    const remedy = remedies[code]
+function table(errors: Rows, isWithRemedy: boolean): string {
+  const rows = Object.entries(errors).map(([code, { status, title, when, remedy }]) => {
     const cells = [`\`${code}\``, status, title, when, ...(remedy === undefined ? [] : [remedy])]
     return `| ${cells.join(' | ')} |`
   })
-  const head = ['code', 'status', 'title', 'cause', ...(Object.keys(remedies).length > 0 ? ['remedy'] : [])]
+  const head = ['code', 'status', 'title', 'cause', ...(isWithRemedy ? ['remedy'] : [])]
   return [`| ${head.join(' | ')} |`, `|${' --- |'.repeat(head.length)}`, ...rows].join('\n')
 }
 
@@ -43,11 +45,11 @@ content-type: application/problem+json
 
 ## Requests
 
-${table(ERRORS, ERROR_REMEDIES)}
+${table(ERRORS, true)}
 
 ## Admin API
 
-${table(ADMIN_ERRORS, {})}
+${table(ADMIN_ERRORS, false)}
 `
 }
 
@@ -60,6 +62,6 @@ test('the page of error codes is generated from the tables', () => {
 test('each error says in one sentence when it is sent, and no code is used twice', () => {
   for (const [code, { when }] of [...Object.entries(ERRORS), ...Object.entries(ADMIN_ERRORS)])
     assert.match(when, /^[A-Z`][^|\n]*\.$/, code)
-  for (const [code, remedy] of Object.entries(ERROR_REMEDIES)) assert.match(remedy, /^[A-Z`][^|\n]*\.$/, code)
+  for (const [code, { remedy }] of Object.entries(ERRORS)) assert.match(remedy, /^[A-Z`][^|\n]*\.$/, code)
   for (const code of Object.keys(ADMIN_ERRORS)) assert.ok(!Object.hasOwn(ERRORS, code), code)
 })
