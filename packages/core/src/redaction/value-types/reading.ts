@@ -1,28 +1,24 @@
-import { asciiForm } from './ascii-form.js'
 import { type Origins, originOf, withoutEscapes } from './escapes.js'
 
 /** Interpretation of a text: as written, or with its escapes decoded. */
 export interface Reading {
   /** The text, with look-alike characters replaced by ASCII. */
   readonly text: string
-  /** Positions of digit runs as start and end pairs. Empty for most texts, which contain no numbers. */
-  readonly digitRuns: readonly number[]
-  /** Digit runs that are close enough to others to be groups of a long number. */
-  readonly longRuns: readonly number[]
+  /** True if it contains adjacent digits. Texts without them are not searched for numbers. */
+  readonly hasDigits: boolean
   /** Positions of its characters in the previous reading. Null for the text as written. */
   readonly origins: Origins | null
 }
 
 /** Maximum number of nested escape layers that are decoded. */
 const MAX_LAYERS = 3
-/**
- * Maximum number of characters between two groups, and minimum number of digits of a grouped number. Shorter
- * numbers are found with regular expressions.
- */
-const MAX_SEPARATORS = 3
-const MIN_DIGITS = 11
-const DIGIT = /[0-9]/g
-const NO_RUNS: readonly number[] = []
+/** Distance between full-width characters and the ASCII characters they resemble. */
+const FULL_WIDTH = 0xfee0
+/** Code points of the digit zero in other scripts: Arabic, Persian, Devanagari, Bengali, Thai. */
+const ZEROS: readonly number[] = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50]
+const FOREIGN = /[\uff01-\uff5e\u3002\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\u0e50-\u0e59]/g
+
+const DIGITS = /\d\d/
 
 /** Cache of the last text, because each value type reads the same text in turn. */
 let lastText = ''
@@ -54,41 +50,16 @@ export function writtenAt(readings: readonly Reading[], layer: number, position:
 
 function readingOf(written: string, origins: Origins | null): Reading {
   const text = Buffer.byteLength(written) === written.length ? written : asciiForm(written)
-  const digitRuns = runsOfDigits(text)
-  return { text, digitRuns, longRuns: digitRuns.length === 0 ? NO_RUNS : longRuns(digitRuns), origins }
+  return { text, hasDigits: DIGITS.test(text), origins }
 }
 
-function runsOfDigits(text: string): readonly number[] {
-  DIGIT.lastIndex = 0
-  if (!DIGIT.test(text)) return NO_RUNS
-  const first = DIGIT.lastIndex - 1
-  const runs = [first]
-  let isWithin = true
-  for (let i = first + 1; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    const isDigit = code >= 48 && code <= 57
-    if (isDigit === isWithin) continue
-    runs.push(i)
-    isWithin = isDigit
-  }
-  if (isWithin) runs.push(text.length)
-  return runs
-}
-
-function longRuns(runs: readonly number[]): readonly number[] {
-  let long: number[] | null = null
-  for (let first = 0; first < runs.length; ) {
-    let digits = runs[first + 1]! - runs[first]!
-    let next = first + 2
-    while (next < runs.length && runs[next]! - runs[next - 1]! <= MAX_SEPARATORS) {
-      digits += runs[next + 1]! - runs[next]!
-      next += 2
-    }
-    if (digits >= MIN_DIGITS) {
-      long ??= []
-      for (let i = first; i < next; i++) long.push(runs[i]!)
-    }
-    first = next
-  }
-  return long ?? NO_RUNS
+/** Replaces characters that resemble ASCII by ASCII, unit by unit, so that positions do not change. */
+function asciiForm(text: string): string {
+  return text.replace(FOREIGN, (one) => {
+    const code = one.charCodeAt(0)
+    if (code === 0x3002) return '.'
+    if (code >= 0xff01) return String.fromCharCode(code - FULL_WIDTH)
+    const zero = ZEROS.findLast((first) => first <= code)!
+    return String.fromCharCode(code - zero + 48)
+  })
 }

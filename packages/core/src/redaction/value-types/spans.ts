@@ -4,12 +4,17 @@ export type Spans = readonly number[]
 /** Empty list of spans. */
 export const NO_SPANS: Spans = []
 
+/** Hyphens and dashes between the groups of a number, for a character class. */
+export const DASHES = '\\-\\u2010-\\u2015'
+/** Invisible characters for a character class: soft hyphens, joiners and zero-width spaces. */
+export const INVISIBLE = '\\u00ad\\u200b-\\u200d\\u2060\\ufeff'
+
 /** Returns all matches of a global expression that pass a check. */
-export function matchingSpans(text: string, pattern: RegExp, isValid: (match: string) => boolean): Spans {
+export function matchingSpans(text: string, pattern: RegExp, isValid?: (match: string) => boolean): Spans {
   pattern.lastIndex = 0
   let spans: number[] | null = null
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-    if (!isValid(match[0])) continue
+    if (isValid?.(match[0]) === false) continue
     spans ??= []
     spans.push(match.index, match.index + match[0].length)
   }

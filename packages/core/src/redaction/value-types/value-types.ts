@@ -1,11 +1,9 @@
-import { findAwsKeys } from './aws-key.js'
 import { findCards } from './card.js'
 import { findEmails } from './email.js'
 import { findIbans } from './iban.js'
-import { findJwts } from './jwt.js'
 import { findPhones } from './phone.js'
-import { findPrivateKeys } from './private-key.js'
 import { type Reading, readingsOf, writtenAt } from './reading.js'
+import { findAwsKeys, findJwts, findPrivateKeys } from './secrets.js'
 import { type Spans, united } from './spans.js'
 import { findTckns } from './tckn.js'
 
