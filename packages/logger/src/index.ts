@@ -10,7 +10,6 @@ export { type FilterRequest, matchesFilter, type RecordFilter, recordFilter } fr
 export { formatRecordLine, type LineOptions, RECORD_HEADING } from './reader/record-line.js'
 export type { RecordSource, SearchOptions, TailOptions } from './reader/record-source.js'
 export { type RecordView, recordValue, type TrafficRecord } from './reader/record-view.js'
-export { type TrafficTail, tailSegments } from './reader/tail.js'
 export type { CaptureNarrowing } from './record/capture-narrowing.js'
 export { encodeRecord } from './record/record.js'
 export { type FieldSet, type RecordEnv, type RecordOptions, recordEnv } from './record/record-env.js'

@@ -1,8 +1,8 @@
-import { newestRecords } from './newest-records.js'
+import { endedRun, newestRecords } from './newest-records.js'
 import { OrderedRecords } from './record-order.js'
 import type { RecordSource, SearchOptions, TailOptions } from './record-source.js'
 import type { RecordView } from './record-view.js'
-import { firstRuns, type TrafficTail, tailSegments } from './tail.js'
+import { firstRuns, TrafficTail } from './tail.js'
 
 /**
  * Number of records to buffer for sorting. A record is written when its call ends, so a long call appears
@@ -32,7 +32,8 @@ export class FileSource implements RecordSource {
   /** Reads backward from the end, so that small results are cheap even in a large log. */
   async *#newest(options: SearchOptions): AsyncGenerator<RecordView, void, undefined> {
     const runs = await firstRuns(this.#dir, options.filter.sinceMs)
-    yield* await newestRecords(runs, { ...options, onDamaged: () => this.#damaged++ })
+    const ended = await Promise.all(runs.map(endedRun))
+    yield* await newestRecords(ended, { ...options, onDamaged: () => this.#damaged++ })
   }
 
   async *#all({ filter, signal }: SearchOptions): AsyncGenerator<RecordView, void, undefined> {
@@ -46,7 +47,7 @@ export class FileSource implements RecordSource {
   }
 
   tail(options: TailOptions): TrafficTail {
-    this.#reading = tailSegments(this.#dir, options)
+    this.#reading = new TrafficTail(this.#dir, options)
     return this.#reading
   }
 

@@ -1,6 +1,6 @@
 import { endedMs, OUT_OF_ORDER_MS } from './newest-records.js'
 import { parseRecord } from './record-view.js'
-import { bytesAt } from './segment-bytes.js'
+import { bytesAt } from './runs.js'
 
 /** Number of bytes read per step. Longer lines are skipped. */
 const LOOK_BYTES = 64 * 1024

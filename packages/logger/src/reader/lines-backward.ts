@@ -1,5 +1,5 @@
 import { MAX_LINE_BYTES } from './line-splitter.js'
-import { bytesAt } from './segment-bytes.js'
+import { bytesAt } from './runs.js'
 
 /** Number of bytes read at a time. */
 const BLOCK_BYTES = 64 * 1024

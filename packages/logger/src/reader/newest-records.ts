@@ -1,7 +1,9 @@
-import { linesBackward } from './lines-backward.js'
-import { matchesFilter, type RecordFilter } from './record-filter.js'
+import { lastLineEnd, linesBackward } from './lines-backward.js'
+import { matchesFilter } from './record-filter.js'
 import { OrderedRecords } from './record-order.js'
 import { parseRecord, type RecordView, recordValue } from './record-view.js'
+import type { MergeOptions } from './run-merge.js'
+import type { RunPosition } from './run-reader.js'
 import type { Run } from './runs.js'
 
 /**
@@ -10,13 +12,22 @@ import type { Run } from './runs.js'
  */
 export const OUT_OF_ORDER_MS = 10_000
 
+/** A run, and the position up to which to read it. */
+export interface EndedRun {
+  readonly run: Run
+  readonly end: RunPosition
+}
+
+/** Returns a run up to its last complete line. A line that is being written counts as new. */
+export async function endedRun(run: Run): Promise<EndedRun> {
+  const segment = run.segments.at(-1)!
+  return { run, end: { seq: segment.seq, offset: await lastLineEnd(segment.path, segment.bytes) } }
+}
+
 /** Options for `newestRecords`. */
-export interface NewestOptions {
-  readonly filter: RecordFilter
+export interface NewestOptions extends MergeOptions {
   readonly last: number
   readonly signal: AbortSignal
-  /** Called for each line that is not a record. */
-  readonly onDamaged: () => void
 }
 
 /**
@@ -24,9 +35,10 @@ export interface NewestOptions {
  * until no earlier line can have a later start time, because a call cannot start after it has ended.
  */
 export async function newestRecords(
-  runs: readonly Run[],
+  runs: readonly EndedRun[],
   { filter, last, signal, onDamaged }: NewestOptions,
 ): Promise<RecordView[]> {
+  if (last === 0) return []
   const found = new OrderedRecords()
   /** Returns the time from which records are still wanted. */
   const sinceMs = (): number =>
@@ -57,10 +69,11 @@ export function endedMs({ record, timeMs }: RecordView): number {
   return timeMs + (typeof totalMs === 'number' ? totalMs : 0)
 }
 
-async function* runBackward({ segments }: Run): AsyncGenerator<string, void, undefined> {
-  for (const { path, bytes } of [...segments].reverse()) yield* linesBackward(path, bytes)
+async function* runBackward({ run, end }: EndedRun): AsyncGenerator<string, void, undefined> {
+  for (const { seq, path, bytes } of [...run.segments].reverse())
+    yield* linesBackward(path, seq === end.seq ? end.offset : bytes)
 }
 
-function writtenMs({ segments }: Run): number {
-  return segments.at(-1)!.modifiedMs
+function writtenMs({ run }: EndedRun): number {
+  return run.segments.at(-1)!.modifiedMs
 }

@@ -1,3 +1,4 @@
+import { visibleText } from '@sluice/core'
 import { recordValue, type TrafficRecord } from './record-view.js'
 
 /** Options for formatting a record. */
@@ -11,8 +12,6 @@ export const RECORD_HEADING = 'TIME STATUS METHOD URL ROUTE DURATION UPSTREAM CO
 
 /** ANSI colours by the first digit of the status: 2xx green, 3xx cyan, 4xx yellow, 5xx red. */
 const STATUS_COLORS: readonly string[] = ['2', '2', '32', '36', '33', '31']
-/** Control and formatting characters, which could make a terminal display misleading text. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /**
  * Formats a record as one line for users: time, status, method, host and path, route, duration, upstream,
@@ -61,9 +60,5 @@ function painted(status: string, record: TrafficRecord, options: LineOptions): s
 
 function visible(value: unknown): string {
   if (typeof value !== 'string' && typeof value !== 'number') return ''
-  return String(value).replace(INVISIBLE, escapeOf)
-}
-
-function escapeOf(character: string): string {
-  return `\\u{${character.codePointAt(0)!.toString(16)}}`
+  return visibleText(String(value))
 }

@@ -1,5 +1,5 @@
-import type { Selector } from './latest-records.js'
-import type { RecordView } from './record-view.js'
+import { matchesFilter, type RecordFilter } from './record-filter.js'
+import { parseRecord, type RecordView } from './record-view.js'
 import { type RunPosition, RunReader } from './run-reader.js'
 import type { Run } from './runs.js'
 
@@ -9,6 +9,13 @@ interface Source {
   waiting: RecordView[]
   /** Latest time in the last chunk. */
   reachedMs: number
+}
+
+/** Options for merging runs. */
+export interface MergeOptions {
+  readonly filter: RecordFilter
+  /** Called for each line that is not a record. */
+  readonly onDamaged: () => void
 }
 
 /** Result of one round over the runs. */
@@ -24,12 +31,10 @@ export interface Round {
  */
 export class RunMerge {
   readonly #sources = new Map<string, Source>()
-  readonly #parse: Selector
-  readonly #isWanted: (view: RecordView) => boolean
+  readonly #options: MergeOptions
 
-  constructor(parse: Selector, isWanted: (view: RecordView) => boolean) {
-    this.#parse = parse
-    this.#isWanted = isWanted
+  constructor(options: MergeOptions) {
+    this.#options = options
   }
 
   /** Sets the position at which to start reading a run. The default is its first byte. */
@@ -65,11 +70,15 @@ export class RunMerge {
   }
 
   async #fill(source: Source, run: Run): Promise<void> {
+    const { filter, onDamaged } = this.#options
     for (const line of await source.reader.read(run)) {
-      const view = this.#parse(line)
-      if (view === null) continue
+      const view = parseRecord(line)
+      if (view === null) {
+        onDamaged()
+        continue
+      }
       source.reachedMs = Math.max(source.reachedMs, view.timeMs)
-      if (this.#isWanted(view)) source.waiting.push(view)
+      if (matchesFilter(filter, view)) source.waiting.push(view)
     }
   }
 

@@ -1,6 +1,5 @@
 import { LineSplitter } from './line-splitter.js'
-import type { Run, Segment } from './runs.js'
-import { bytesAt } from './segment-bytes.js'
+import { bytesAt, type Run, type Segment } from './runs.js'
 
 /** Number of bytes read at a time. */
 const CHUNK_BYTES = 256 * 1024

@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises'
+import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseSegmentFile, type SegmentName } from '../writer/segment-name.js'
 
@@ -58,4 +58,24 @@ async function segmentAt(dir: string, file: string): Promise<Segment | null> {
 /** Returns true if an error means that a file or directory does not exist. */
 export function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT'
+}
+
+const NOTHING = Buffer.alloc(0)
+
+/**
+ * Reads up to `length` bytes of a file from `offset`. Returns fewer at its end, and none if it was deleted.
+ */
+export async function bytesAt(path: string, offset: number, length: number): Promise<Buffer> {
+  try {
+    const file = await open(path, 'r')
+    try {
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, offset)
+      return buffer.subarray(0, bytesRead)
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (isMissing(error)) return NOTHING
+    throw error
+  }
 }

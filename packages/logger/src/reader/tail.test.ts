@@ -8,7 +8,7 @@ import { closeWhole, sampleExchange, scratchDir, segmentFiles, until } from '../
 import { segmentFile } from '../writer/segment-name.js'
 import { MAX_LINE_BYTES } from './line-splitter.js'
 import { type FilterRequest, recordFilter } from './record-filter.js'
-import { type TrafficTail, tailSegments } from './tail.js'
+import { TrafficTail } from './tail.js'
 
 const START_MS = Date.UTC(2026, 0, 31, 12)
 
@@ -24,7 +24,7 @@ function path(dir: string, worker: number, seq = 0, startMs = START_MS): string 
 
 function tail(dir: string, last: number, request: FilterRequest = {}): TrafficTail {
   const signal = new AbortController().signal
-  return tailSegments(dir, { follow: false, last, filter: recordFilter(request), signal })
+  return new TrafficTail(dir, { follow: false, last, filter: recordFilter(request), signal })
 }
 
 async function ids(records: TrafficTail): Promise<string[]> {
@@ -37,7 +37,7 @@ async function ids(records: TrafficTail): Promise<string[]> {
 function follow(t: TestContext, dir: string, last: number) {
   const stop = new AbortController()
   const filter = recordFilter({})
-  const records = tailSegments(dir, { follow: true, last, filter, signal: stop.signal })
+  const records = new TrafficTail(dir, { follow: true, last, filter, signal: stop.signal })
   const seen: string[] = []
   const reading = (async () => {
     for await (const { record } of records) seen.push(String(record['id']))

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SourceError } from '../lib/source-error.js'
 import { firstLineSince } from './first-line.js'
-import { type EndedRun, latestRecords } from './latest-records.js'
-import { lastLineEnd } from './lines-backward.js'
-import { matchesFilter } from './record-filter.js'
+import { endedRun, newestRecords } from './newest-records.js'
 import type { TailOptions } from './record-source.js'
-import { parseRecord, type RecordView } from './record-view.js'
+import type { RecordView } from './record-view.js'
 import { RunMerge } from './run-merge.js'
 import { isMissing, listRuns, type Run } from './runs.js'
 
@@ -13,14 +11,9 @@ import { isMissing, listRuns, type Run } from './runs.js'
 const POLL_EVERY_MS = 200
 
 /**
- * Reads the segments of all workers, merged by time as far as possible. Iterating throws a SourceError if the
- * directory does not exist.
+ * Records of the segments of all workers, merged by time as far as possible. Can be iterated once. Iterating
+ * throws a SourceError if the directory does not exist.
  */
-export function tailSegments(dir: string, options: TailOptions): TrafficTail {
-  return new TrafficTail(dir, options)
-}
-
-/** Records of a traffic log. Can be iterated once. */
 export class TrafficTail implements AsyncIterable<RecordView> {
   readonly #dir: string
   readonly #options: TailOptions
@@ -37,20 +30,17 @@ export class TrafficTail implements AsyncIterable<RecordView> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RecordView, void, undefined> {
-    const { follow, last, signal } = this.#options
-    const merge = new RunMerge(
-      (line) => this.#parse(line),
-      (view) => matchesFilter(this.#options.filter, view),
-    )
-    const { sinceMs } = this.#options.filter
+    const { filter, follow, last, signal } = this.#options
+    const onDamaged = (): void => {
+      this.#skippedLines++
+    }
+    const merge = new RunMerge({ filter, onDamaged })
+    const { sinceMs } = filter
     const runs = await firstRuns(this.#dir, sinceMs)
     if (last !== Number.POSITIVE_INFINITY) {
-      const ended = await Promise.all(runs.map(endOf))
+      const ended = await Promise.all(runs.map(endedRun))
       for (const { run, end } of ended) merge.startAt(run.id, end)
-      for (const view of await latestRecords(ended, last, (line) => this.#select(line))) {
-        if (signal.aborted) return
-        yield view
-      }
+      yield* await newestRecords(ended, { filter, last, signal, onDamaged })
       if (!follow) return
     } else if (sinceMs !== null) {
       for (const { id, segments } of runs) {
@@ -71,7 +61,8 @@ export class TrafficTail implements AsyncIterable<RecordView> {
       }
       if (hasMore) continue
       if (!follow) return
-      await pause(signal)
+      // If the signal aborts the wait, the loop ends.
+      await sleep(POLL_EVERY_MS, undefined, { signal }).catch(() => {})
     }
   }
 
@@ -84,17 +75,6 @@ export class TrafficTail implements AsyncIterable<RecordView> {
       throw error
     }
   }
-
-  #select(line: string): RecordView | null {
-    const view = this.#parse(line)
-    return view !== null && matchesFilter(this.#options.filter, view) ? view : null
-  }
-
-  #parse(line: string): RecordView | null {
-    const view = parseRecord(line)
-    if (view === null) this.#skippedLines++
-    return view
-  }
 }
 
 /** Lists the runs of a traffic log. @throws SourceError if the directory does not exist. */
@@ -105,19 +85,5 @@ export async function firstRuns(dir: string, sinceMs: number | null): Promise<Ru
     if (!isMissing(error)) throw error
     const message = `no traffic log found in ${dir}; name the folder with --dir, or the document with -c`
     throw new SourceError('missing', message, error)
-  }
-}
-
-/** Returns the end of the last complete line. A line that is being written counts as new. */
-async function endOf(run: Run): Promise<EndedRun> {
-  const segment = run.segments.at(-1)!
-  return { run, end: { seq: segment.seq, offset: await lastLineEnd(segment.path, segment.bytes) } }
-}
-
-async function pause(signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(POLL_EVERY_MS, undefined, { signal })
-  } catch {
-    // Aborted. The loop checks the signal.
   }
 }
