@@ -3,7 +3,12 @@
  * does not load the Elasticsearch client.
  */
 
-export { type ClusterSetup, planClusterSetup, setUpCluster } from './elasticsearch/set-up-cluster.js'
-export { conflictText, type SetupOutcome } from './elasticsearch/setup.js'
+export {
+  type ClusterSetup,
+  conflictText,
+  planClusterSetup,
+  type SetupOutcome,
+  setUpCluster,
+} from './elasticsearch/setup.js'
 export type { SetupStep } from './elasticsearch/setup-steps.js'
 export { ElasticsearchSource, type ElasticsearchSourceOptions } from './reader/elasticsearch/source.js'

@@ -1,5 +1,9 @@
 import type { Client } from '@elastic/elasticsearch'
-import { mappingDifferences } from './mapping-differences.js'
+import { mappingDifferences } from './differences.js'
+import { TRAFFIC_MAPPING } from './mapping.js'
+
+/** Priority of our template. Elasticsearch's built-in template for `logs-*-*` has 100. */
+export const TEMPLATE_PRIORITY = 500
 
 /** Index template with a higher priority than ours that matches the data stream. */
 export interface ForeignTemplate {
@@ -25,46 +29,39 @@ interface Templates {
   }[]
 }
 
-/** Our template and data stream. */
-export interface WantedTemplate {
-  readonly dataStream: string
-  /** Name of the gateway's template. */
-  readonly name: string
-  readonly priority: number
-  readonly mappings: object
-}
-
 /** Template members to fetch. */
 const TEMPLATE_FILTER = ['index_patterns', 'priority', 'data_stream']
   .map((member) => `index_templates.index_template.${member}`)
   .join()
 
-/** Returns another template that overrides ours with unsuitable mappings, or null. */
+/**
+ * Returns another template that overrides ours with unsuitable mappings, or null.
+ * @param own Name of our template.
+ */
 export async function foreignTemplate(
   client: Client,
-  wanted: WantedTemplate,
+  dataStream: string,
+  own: string,
 ): Promise<ForeignTemplate | null> {
-  const { dataStream, name: own, priority: ownPriority, mappings } = wanted
   const { index_templates: all = [] } = await client.transport.request<Templates>({
     method: 'GET',
     path: '/_index_template',
     querystring: { filter_path: `index_templates.name,${TEMPLATE_FILTER}` },
   })
-  const others = all
+  const [winner] = all
     .map(({ name, index_template: { index_patterns, priority = 0, data_stream } }) => {
       return { name, priority, patterns: [index_patterns].flat(), isForStreams: data_stream !== undefined }
     })
     .filter(({ name, patterns }) => name !== own && patterns.some((pattern) => matches(pattern, dataStream)))
     .sort((a, b) => b.priority - a.priority)
-  const winner = others[0]
-  if (winner === undefined || winner.priority <= ownPriority) return null
+  if (winner === undefined || winner.priority <= TEMPLATE_PRIORITY) return null
   const { isForStreams, ...template } = winner
   if (!isForStreams) return { ...template, differences: ['it creates an index instead of a data stream'] }
   const simulated = await client.transport.request<Simulated>({
     method: 'POST',
     path: `/_index_template/_simulate_index/${encodeURIComponent(dataStream)}`,
   })
-  const differences = mappingDifferences(simulated.template?.mappings ?? {}, mappings)
+  const differences = mappingDifferences(simulated.template?.mappings ?? {}, TRAFFIC_MAPPING)
   return differences.length === 0 ? null : { ...template, differences }
 }
 

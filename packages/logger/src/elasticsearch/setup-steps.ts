@@ -1,14 +1,18 @@
 import type { Client } from '@elastic/elasticsearch'
 import { statusOf } from './cluster-error.js'
-import { type ForeignTemplate, foreignTemplate } from './foreign-template.js'
-import { mappingDifferences } from './mapping-differences.js'
-import { differences } from './setup-differences.js'
+import { mappingDifferences, templateDifferences } from './differences.js'
+import { foreignTemplate, TEMPLATE_PRIORITY } from './foreign-template.js'
+import { TRAFFIC_MAPPING } from './mapping.js'
 
-/** A request that changes the cluster. */
-export interface SetupRequest {
-  readonly method: 'PUT' | 'POST'
-  readonly path: string
-  readonly body: object | null
+/** Data stream settings. */
+export interface DataStreamOptions {
+  readonly dataStream: string
+  /** Retention in days, or null to keep records forever. */
+  readonly retentionDays: number | null
+  /** Replicas of each shard; 0 on a single node. */
+  readonly replicas: number
+  /** True if an operator requested the setup, false if a starting worker did; default false. */
+  readonly isByHand?: boolean
 }
 
 /** A component of the data stream setup and the action it needs. */
@@ -20,80 +24,139 @@ export interface SetupStep {
   /** Lines such as `name: before -> after`, for users. */
   readonly differences: readonly string[]
   /** Request that carries out the action, or null if none is needed. */
-  readonly request: SetupRequest | null
+  readonly request: {
+    readonly method: 'PUT' | 'POST'
+    readonly path: string
+    readonly body: object | null
+  } | null
 }
 
-/** The desired state of the cluster. */
-export interface WantedSetup {
-  readonly dataStream: string
-  readonly retention: string | null
-  readonly template: object
-  readonly priority: number
-  readonly mappings: object
-  /** True if an operator requested the setup. False if a starting worker did. */
-  readonly isByHand: boolean
-}
+/** Needed action of a step. */
+type Need = Pick<SetupStep, 'action' | 'differences' | 'request'>
 
 interface TemplateAnswer {
   readonly index_templates?: readonly { readonly index_template?: object }[]
+}
+
+interface Lifecycle {
+  readonly enabled?: boolean
+  readonly data_retention?: string
 }
 
 interface DataStreamAnswer {
   readonly data_streams?: readonly {
     /** Backing indices. The last one is the write index. */
     readonly indices?: readonly { readonly index_name: string }[]
-    readonly lifecycle?: { readonly enabled?: boolean; readonly data_retention?: string }
+    readonly lifecycle?: Lifecycle
   }[]
 }
 
+type MappingAnswer = Readonly<Record<string, { readonly mappings?: object }>>
+
+const KEEP: Need = { action: 'keep', differences: [], request: null }
 /**
  * Template members that take effect when an index is created. Changes of other members take effect
  * immediately.
  */
 const OF_INDICES = /^template\.(settings|mappings)\./
 
-/** Compares the cluster with the desired state and returns the necessary steps. */
-export async function setupSteps(client: Client, wanted: WantedSetup): Promise<SetupStep[]> {
-  const { dataStream } = wanted
-  const foreign = await foreignTemplate(client, { ...wanted, name: `${dataStream}-template` })
-  const template = await read<TemplateAnswer>(client, `/_index_template/${templateName(dataStream)}`)
-  const stream = await read<DataStreamAnswer>(client, `/_data_stream/${encodeURIComponent(dataStream)}`)
-  const templateStep = stepOfTemplate(wanted, template?.index_templates?.[0]?.index_template ?? null)
-  // With this template, the data stream or its next index would not accept records properly.
-  if (foreign !== null) return [templateStep, conflict(foreign)]
-  const existing = stream?.data_streams?.[0] ?? null
-  if (existing === null) return [templateStep, creation(dataStream)]
-  const kept: SetupStep = {
-    what: 'data stream',
-    name: dataStream,
-    action: 'keep',
-    differences: [],
-    request: null,
+/** Compares the cluster with the desired state and returns the necessary steps. Only reads from the cluster. */
+export async function setupSteps(client: Client, options: DataStreamOptions): Promise<SetupStep[]> {
+  const { dataStream: name, retentionDays, isByHand = false } = options
+  const retention = retentionDays === null ? null : `${retentionDays}d`
+  const ownTemplate = `${name}-template`
+  const templatePath = `/_index_template/${encodeURIComponent(ownTemplate)}`
+  const streamPath = `/_data_stream/${encodeURIComponent(name)}`
+  const foreign = await foreignTemplate(client, name, ownTemplate)
+  const templates = await read<TemplateAnswer>(client, templatePath)
+  const streams = await read<DataStreamAnswer>(client, streamPath)
+
+  const current = templates?.index_templates?.[0]?.index_template ?? null
+  const template = templateNeed(templatePath, current, templateOf(options, retention))
+  const templateStep: SetupStep = { what: 'index template', name: ownTemplate, ...template }
+  if (foreign !== null) {
+    // With this template, the data stream or its next index would not accept records properly.
+    const facts = `priority ${foreign.priority}, for ${foreign.patterns.join(', ')}`
+    const differences = [facts, ...foreign.differences]
+    const conflict = { action: 'conflict', differences, request: null } as const
+    return [templateStep, { what: 'index template', name: foreign.name, ...conflict }]
   }
-  const steps = [templateStep, kept, lifecycle(wanted, existing.lifecycle ?? null)]
-  const found = await differencesOfIndex(client, existing.indices?.at(-1)?.index_name, wanted.mappings)
-  if (hasNewIndices(templateStep) || found.length > 0) steps.push(rollover(wanted, found))
+  const stream = streams?.data_streams?.[0]
+  if (stream === undefined) {
+    const request = { method: 'PUT', path: streamPath, body: null } as const
+    return [templateStep, { what: 'data stream', name, action: 'create', differences: [], request }]
+  }
+  const steps: SetupStep[] = [
+    templateStep,
+    { what: 'data stream', name, ...KEEP },
+    { what: 'lifecycle', name, ...lifecycleNeed(streamPath, stream.lifecycle, retention) },
+  ]
+  const differences = await indexDifferences(client, stream.indices?.at(-1)?.index_name)
+  // Settings and mappings of an index are fixed when it is created, so changes need a new one. If an operator
+  // asks and the current index has wrong mappings, it is created now. Otherwise it is created with the next
+  // record; with this lazy rollover, requests of many workers create only one index.
+  if (differences.length > 0 || hasNewIndices(template)) {
+    const path = `/${encodeURIComponent(name)}/_rollover${isByHand && differences.length > 0 ? '' : '?lazy=true'}`
+    const request = { method: 'POST', path, body: null } as const
+    steps.push({ what: 'rollover', name, action: 'change', differences, request })
+  }
   return steps
+}
+
+function templateOf({ dataStream, replicas }: DataStreamOptions, retention: string | null): object {
+  return {
+    index_patterns: [dataStream],
+    data_stream: {},
+    priority: TEMPLATE_PRIORITY,
+    template: {
+      settings: {
+        'index.number_of_replicas': replicas,
+        // Fields beyond the limit are stored but not indexed, so that no record is rejected because of them.
+        'index.mapping.total_fields.limit': 500,
+        'index.mapping.total_fields.ignore_dynamic_beyond_limit': true,
+        'index.codec': 'best_compression',
+        // The refresh interval is left unset. Elasticsearch then refreshes an index every second while it is
+        // searched, and not otherwise, which saves work for every record.
+      },
+      mappings: TRAFFIC_MAPPING,
+      lifecycle: { enabled: true, ...(retention === null ? {} : { data_retention: retention }) },
+    },
+    _meta: { managed_by: 'sluice' },
+  }
+}
+
+function templateNeed(path: string, current: object | null, wanted: object): Need {
+  const request = { method: 'PUT', path, body: wanted } as const
+  if (current === null) return { action: 'create', differences: [], request }
+  const differences = templateDifferences(current, wanted)
+  return differences.length === 0 ? KEEP : { action: 'change', differences, request }
+}
+
+/**
+ * Updates the lifecycle of an existing data stream. The lifecycle in the template only applies to new ones.
+ */
+function lifecycleNeed(streamPath: string, current: Lifecycle | undefined, retention: string | null): Need {
+  const isManaged = current !== undefined && current.enabled !== false
+  const before = isManaged ? (current.data_retention ?? 'forever') : 'none'
+  const after = retention ?? 'forever'
+  if (before === after) return KEEP
+  const body = retention === null ? {} : { data_retention: retention }
+  const request = { method: 'PUT', path: `${streamPath}/_lifecycle`, body } as const
+  return { action: 'change', differences: [`retention: ${before} -> ${after}`], request }
 }
 
 /**
  * Returns the mapping differences of the write index. It may be older than our template, or created from
  * another one.
  */
-async function differencesOfIndex(
-  client: Client,
-  index: string | undefined,
-  mappings: object,
-): Promise<readonly string[]> {
+async function indexDifferences(client: Client, index: string | undefined): Promise<readonly string[]> {
   if (index === undefined) return []
-  const path = `/${encodeURIComponent(index)}/_mapping`
-  const answer = await read<Readonly<Record<string, { readonly mappings?: object }>>>(client, path)
-  return answer === null ? [] : mappingDifferences(answer[index]?.mappings ?? {}, mappings)
+  const answer = await read<MappingAnswer>(client, `/${encodeURIComponent(index)}/_mapping`)
+  return answer === null ? [] : mappingDifferences(answer[index]?.mappings ?? {}, TRAFFIC_MAPPING)
 }
 
-function conflict({ name, priority, patterns, differences: found }: ForeignTemplate): SetupStep {
-  const facts = `priority ${priority}, for ${patterns.join(', ')}`
-  return { what: 'index template', name, action: 'conflict', differences: [facts, ...found], request: null }
+function hasNewIndices({ action, differences }: Need): boolean {
+  return action === 'create' || differences.some((difference) => OF_INDICES.test(difference))
 }
 
 /** Returns the response, or null if the resource does not exist. */
@@ -104,71 +167,4 @@ async function read<Answer>(client: Client, path: string): Promise<Answer | null
     if (statusOf(error) === 404) return null
     throw error
   }
-}
-
-function templateName(dataStream: string): string {
-  return `${encodeURIComponent(dataStream)}-template`
-}
-
-function stepOfTemplate({ dataStream, template }: WantedSetup, current: object | null): SetupStep {
-  const request = {
-    method: 'PUT',
-    path: `/_index_template/${templateName(dataStream)}`,
-    body: template,
-  } as const
-  const subject = { what: 'index template', name: `${dataStream}-template` } as const
-  if (current === null) return { ...subject, action: 'create', differences: [], request }
-  const found = differences(current, template)
-  if (found.length === 0) return { ...subject, action: 'keep', differences: [], request: null }
-  return { ...subject, action: 'change', differences: found, request }
-}
-
-function creation(dataStream: string): SetupStep {
-  const request = {
-    method: 'PUT',
-    path: `/_data_stream/${encodeURIComponent(dataStream)}`,
-    body: null,
-  } as const
-  return { what: 'data stream', name: dataStream, action: 'create', differences: [], request }
-}
-
-/**
- * Updates the lifecycle of an existing data stream. The lifecycle in the template only applies to new ones.
- */
-function lifecycle(
-  { dataStream, retention }: WantedSetup,
-  current: { readonly enabled?: boolean; readonly data_retention?: string } | null,
-): SetupStep {
-  const subject = { what: 'lifecycle', name: dataStream } as const
-  const isManaged = current !== null && current.enabled !== false
-  const before = isManaged ? (current.data_retention ?? 'forever') : 'none'
-  const after = retention ?? 'forever'
-  if (before === after) return { ...subject, action: 'keep', differences: [], request: null }
-  const path = `/_data_stream/${encodeURIComponent(dataStream)}/_lifecycle`
-  const body = retention === null ? {} : { data_retention: retention }
-  return {
-    ...subject,
-    action: 'change',
-    differences: [`retention: ${before} -> ${after}`],
-    request: { method: 'PUT', path, body },
-  }
-}
-
-function hasNewIndices({ action, differences: found }: SetupStep): boolean {
-  return action === 'create' || found.some((difference) => OF_INDICES.test(difference))
-}
-
-/**
- * Starts a new backing index, because settings and mappings of an index are fixed when it is created. If an
- * operator asks and the current index has wrong mappings, this happens immediately. Otherwise it happens with
- * the next record; with this lazy rollover, requests of many workers create only one index.
- */
-function rollover({ dataStream, isByHand }: WantedSetup, found: readonly string[]): SetupStep {
-  const now = isByHand && found.length > 0
-  const request = {
-    method: 'POST',
-    path: `/${encodeURIComponent(dataStream)}/_rollover${now ? '' : '?lazy=true'}`,
-    body: null,
-  } as const
-  return { what: 'rollover', name: dataStream, action: 'change', differences: found, request }
 }

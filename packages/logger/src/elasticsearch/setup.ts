@@ -1,17 +1,8 @@
 import type { Client } from '@elastic/elasticsearch'
-import { TRAFFIC_MAPPING } from './mapping.js'
-import { type SetupStep, setupSteps } from './setup-steps.js'
-
-/** Data stream settings. */
-export interface DataStreamOptions {
-  readonly dataStream: string
-  /** Retention in days, or null to keep records forever. */
-  readonly retentionDays: number | null
-  /** Replicas of each shard; 0 on a single node. */
-  readonly replicas: number
-  /** True if an operator requested the setup, false if a starting worker did; default false. */
-  readonly isByHand?: boolean
-}
+import { type ElasticsearchAccess, elasticsearchClient } from './client.js'
+import { sourceError } from './cluster-error.js'
+import { TEMPLATE_PRIORITY } from './foreign-template.js'
+import { type DataStreamOptions, type SetupStep, setupSteps } from './setup-steps.js'
 
 /**
  * A setup step and its outcome. `unavailable`: the cluster does not support it. `conflict`: see
@@ -21,8 +12,8 @@ export interface SetupOutcome extends SetupStep {
   readonly outcome: 'done' | 'kept' | 'unavailable' | 'conflict'
 }
 
-/** Higher than the priority of Elasticsearch's built-in template for `logs-*-*`, which is 100. */
-const TEMPLATE_PRIORITY = 500
+/** A cluster and the data stream to set up. */
+export interface ClusterSetup extends ElasticsearchAccess, DataStreamOptions {}
 
 /**
  * Creates or updates the index template, its lifecycle and the data stream. Sends nothing if all are up to
@@ -31,41 +22,33 @@ const TEMPLATE_PRIORITY = 500
  */
 export async function setUp(client: Client, options: DataStreamOptions): Promise<SetupOutcome[]> {
   const outcomes: SetupOutcome[] = []
-  for (const step of await plannedSetup(client, options)) {
+  for (const step of await setupSteps(client, options)) {
     outcomes.push({ ...step, outcome: await take(client, step) })
   }
   return outcomes
 }
 
-/** Returns the steps that `setUp` would take. Only reads from the cluster. */
-export function plannedSetup(client: Client, options: DataStreamOptions): Promise<SetupStep[]> {
-  const { dataStream, retentionDays } = options
-  const retention = retentionDays === null ? null : `${retentionDays}d`
-  return setupSteps(client, {
-    ...{ dataStream, retention, template: templateOf(options, retention) },
-    ...{ priority: TEMPLATE_PRIORITY, mappings: TRAFFIC_MAPPING, isByHand: options.isByHand === true },
-  })
+/**
+ * Sets up the data stream of a cluster, for `gw log-setup`. The credentials need `manage_index_templates`,
+ * and `manage` on the data stream. @throws SourceError with a remedy.
+ */
+export function setUpCluster(options: ClusterSetup): Promise<SetupOutcome[]> {
+  return withClient(options, (client) => setUp(client, { ...options, isByHand: true }))
 }
 
-function templateOf({ dataStream, replicas }: DataStreamOptions, retention: string | null): object {
-  return {
-    index_patterns: [dataStream],
-    data_stream: {},
-    priority: TEMPLATE_PRIORITY,
-    template: {
-      settings: {
-        'index.number_of_replicas': replicas,
-        // Fields beyond the limit are stored but not indexed, so that no record is rejected because of them.
-        'index.mapping.total_fields.limit': 500,
-        'index.mapping.total_fields.ignore_dynamic_beyond_limit': true,
-        'index.codec': 'best_compression',
-        // The refresh interval is left unset. Elasticsearch then refreshes an index every second while it is
-        // searched, and not otherwise, which saves work for every record.
-      },
-      mappings: TRAFFIC_MAPPING,
-      lifecycle: { enabled: true, ...(retention === null ? {} : { data_retention: retention }) },
-    },
-    _meta: { managed_by: 'sluice' },
+/** Returns the steps that `setUpCluster` would take. @throws SourceError with a remedy. */
+export function planClusterSetup(options: ClusterSetup): Promise<SetupStep[]> {
+  return withClient(options, (client) => setupSteps(client, { ...options, isByHand: true }))
+}
+
+async function withClient<T>(options: ClusterSetup, use: (client: Client) => Promise<T>): Promise<T> {
+  const client = elasticsearchClient(options)
+  try {
+    return await use(client)
+  } catch (error) {
+    throw sourceError(error, options)
+  } finally {
+    await client.close()
   }
 }
 
