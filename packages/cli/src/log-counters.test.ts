@@ -97,7 +97,7 @@ test('no counter decreases during log outages, settings changes and worker crash
   const spool = join(scratch(t), 'spool')
   const logWith = (slow: string): string =>
     documentWith(
-      `{ sink: webhook, slow: ${slow}, webhook: { url: "${target.url}", spool: { dir: ${spool} } } }`,
+      `{ sink: webhook, slowAfter: ${slow}, webhook: { url: "${target.url}", spool: { dir: ${spool} } } }`,
     )
   const gateway = await startGateway(t, logWith('1s'))
   const watch = new CounterWatch(gateway)

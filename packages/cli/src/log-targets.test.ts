@@ -102,9 +102,9 @@ test('a document without a readable log is reported', async (t) => {
     gwInProcess(['logs', 'tail', '--no-follow', '-c', config, ...more])
   const none = await tail(document('sink: none'))
   assert.match(none.stderr, /has log\.sink: none, so there is no traffic log; /)
-  const unread = await tail(document('targets: [{ id: out, sink: stdout }]'))
+  const unread = await tail(document('outputs: [{ id: out, sink: stdout }]'))
   assert.match(unread.stderr, /has out\.sink: stdout, which gw cannot read; /)
-  const both = await tail(document('sink: stdout, targets: [{ id: out, sink: stdout }]'))
+  const both = await tail(document('sink: stdout, outputs: [{ id: out, sink: stdout }]'))
   assert.match(both.stderr, /has log\.sink: stdout, out\.sink: stdout, which gw cannot read/)
 })
 
@@ -136,14 +136,14 @@ test('a target that cannot be opened is reported by its name', async (t) => {
 listeners: [{ address: "127.0.0.1:0" }]
 admin: { address: "127.0.0.1:0" }
 workers: 1
-log: { targets: [{ id: siem, sink: file, file: { dir: ${join(file, 'traffic')} } }] }
+log: { outputs: [{ id: siem, sink: file, file: { dir: ${join(file, 'traffic')} } }] }
 `
   const started = spawnGw(t, startArgs(t, fileWith(t, document)))
   assert.notEqual(await started.exited, 0)
   assert.match(started.stderr(), /target 'siem': .*no-directory/)
 })
 
-test('a body is recorded up to capture.maxBody, and a message beyond syslog.maxMessage is a dead letter', async (t) => {
+test('a body is recorded up to capture.maxBodyBytes, and a message beyond syslog.maxMessageBytes is a dead letter', async (t) => {
   const dir = scratch(t)
   const receiver = net.createServer((socket) => socket.on('error', () => {}).resume())
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
@@ -160,11 +160,11 @@ routes:
 log:
   sink: file
   file: { dir: ${join(dir, 'files')} }
-  capture: { responseOut: { body: true }, maxBody: 3b }
+  capture: { responseOut: { body: true }, maxBodyBytes: 3b }
   targets:
     - id: siem
       sink: syslog
-      syslog: { address: "tcp://127.0.0.1:${port}", maxMessage: 2kb, spool: { dir: ${join(dir, 'spool')} } }
+      syslog: { address: "tcp://127.0.0.1:${port}", maxMessageBytes: 2kb, spool: { dir: ${join(dir, 'spool')} } }
 `
   const gateway = await startGateway(t, document)
   for (const path of ['/short', `/${'long'.repeat(600)}`]) await (await fetch(gateway.url + path)).text()

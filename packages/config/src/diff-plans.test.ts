@@ -113,15 +113,15 @@ test('each setting that differs is named with both values', () => {
 
 test('targets of the log are reported by their names, those that come and go among them', () => {
   const withTargets = (...targets: readonly string[]): string =>
-    `${BEFORE}log: { sink: none, targets: [${targets.join(', ')}] }\n`
+    `${BEFORE}log: { sink: none, outputs: [${targets.join(', ')}] }\n`
   const [a, b] = ['{ id: a, sink: stdout }', '{ id: b, sink: file, file: { dir: ./b } }']
-  assert.deepEqual(lines(withTargets(), withTargets(a)), ['~ log', '    targets: + a'])
-  assert.deepEqual(lines(withTargets(a, b), withTargets(a)), ['~ log', '    targets: - b'])
+  assert.deepEqual(lines(withTargets(), withTargets(a)), ['~ log', '    outputs: + a'])
+  assert.deepEqual(lines(withTargets(a, b), withTargets(a)), ['~ log', '    outputs: - b'])
   const narrower = b.replace('id: b', 'id: b, fields: full, when: "res.status >= 500"')
   assert.deepEqual(lines(withTargets(a, b), withTargets(a, narrower)), [
     '~ log',
-    '    targets[b].fields: standard -> full',
-    '    targets[b].when: none -> res.status >= 500',
+    '    outputs[b].fields: standard -> full',
+    '    outputs[b].when: none -> res.status >= 500',
   ])
   assert.deepEqual(lines(withTargets(a, b), withTargets(b, a)), [])
 })

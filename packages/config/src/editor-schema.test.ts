@@ -39,6 +39,11 @@ for (const [what, text] of WRONG) {
   test(`an editor finds ${what}`, () => assert.equal(validate(parse(text)), false))
 }
 
+test('an editor accepts old keys and values', () => {
+  const text = '{ version: 1, upstreams: { u: { targets: [], spillBelow: 5%, http2: auto } } }'
+  assert.ok(validate(parse(text)), JSON.stringify(validate.errors))
+})
+
 test('an editor takes references wherever a value may stand', () => {
   const marker = 'policies: [{ id: m, use: marker, with: { level: "${env:L}" } }]'
   const text = `{ version: 1, workers: "\${env:N:-2}", listeners: [{ address: "\${env:A}", health: "\${env:H}" }], ${marker} }`

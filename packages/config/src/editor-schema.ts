@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import type { Catalog } from '@sluice/core'
+import type { Catalog, DeprecatedKeys } from '@sluice/core'
 import { expectationOf } from './check/expectation.js'
 import { documentSchema } from './schema/document.js'
 
@@ -77,10 +77,42 @@ function plain(schema: TSchema): Json {
   if (schema['propertyNames'] !== undefined) result['propertyNames'] = keywords(schema['propertyNames'])
   for (const key of LIST) if (Array.isArray(schema[key])) result[key] = schema[key].map(below)
   for (const key of NAMED) if (schema[key] !== undefined) result[key] = named(schema[key])
+  allowOldForms(schema, result)
   if (schema['choice'] !== undefined) result['allOf'] = choices(schema['choice'])
   if (result['description'] === undefined && typeof schema['expects'] === 'string')
     result['description'] = expectationOf(schema)
-  return withReferences(result)
+  return withOldValues(schema, withReferences(result))
+}
+
+/** Allows deprecated values and shorthands in place of a value. */
+function withOldValues(schema: TSchema, result: Json): Json {
+  const old = Object.keys(schema['deprecatedValues'] ?? {})
+  const others = [
+    ...(old.length === 0 ? [] : [{ enum: old, deprecated: true }]),
+    ...(schema['shorthand'] === 'list' ? [(result['items'] ?? {}) as Json] : []),
+    ...(schema['shorthand'] === undefined || schema['shorthand'] === 'list' ? [] : [{ type: 'string' }]),
+  ]
+  if (others.length === 0) return result
+  const { description, default: fallback, ...rest } = result
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(fallback === undefined ? {} : { default: fallback }),
+    anyOf: [rest, ...others],
+  }
+}
+
+/** Allows the deprecated keys of an object, which editors strike through, and its replaced keys to be absent. */
+function allowOldForms(schema: TSchema, result: Json): void {
+  const old: DeprecatedKeys = schema['deprecatedKeys'] ?? {}
+  for (const [key, rule] of Object.entries(old)) {
+    const use = typeof rule === 'string' ? rule : rule.use
+    result['properties'] = {
+      ...(result['properties'] as Json),
+      [key]: { deprecated: true, description: `Use \`${use}\`.` },
+    }
+    if (Array.isArray(result['required']))
+      result['required'] = result['required'].filter((required) => required !== use.split('.')[0])
+  }
 }
 
 /** Allows references in place of scalars. An unbounded string accepts them anyway. */

@@ -65,11 +65,11 @@ export type {
   LogCustomPlan,
   LogElasticsearchPlan,
   LogOutletPlan,
+  LogOutputPlan,
   LogPlan,
   LogSinkKind,
   LogSpoolPlan,
   LogSyslogPlan,
-  LogTargetPlan,
   LogWebhookPlan,
 } from './plan-log.js'
 export type { OverloadPlan } from './plan-overload.js'
@@ -101,6 +101,7 @@ export {
   policyDiagnostics,
 } from './policy-diagnostics.js'
 export { policySuggestion } from './policy-names.js'
+export { normalizeDocument } from './read/normalized.js'
 export { relativePathsOf } from './relative-files.js'
 export { resolvePlan } from './resolve-plan.js'
 export { bestRank, compareRanks, routeRank } from './route-rank.js'

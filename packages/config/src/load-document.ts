@@ -16,6 +16,7 @@ import { planOf } from './planning/document-plan.js'
 import { describedCatalog, type PluginSet, usablePlugins } from './plugins/plugin-set.js'
 import { policyFileVersions } from './policy-files.js'
 import { writtenPolicies } from './policy-uses.js'
+import { readDocument } from './read/read-document.js'
 import { valuesOf } from './reference/plan-values.js'
 import { ReferenceValues } from './reference/reference-values.js'
 import { type ReferencedLeaves, referencedLeaves } from './reference/referenced-leaf.js'
@@ -25,7 +26,6 @@ import { isTemplate } from './reference/text-template.js'
 import { Report } from './report.js'
 import { type Document, documentSchema, type RouteDocument } from './schema/document.js'
 import { inspect } from './semantics/inspect.js'
-import { readYaml } from './source/yaml-source.js'
 import { type ReadFile, readFileEnd, readTextFile } from './text-file.js'
 
 /** Options for loading a document. */
@@ -95,10 +95,11 @@ export function loadParts(
     readFile = (path) => readTextFile(path, MAX_FILE_BYTES),
     readEnd = (path) => readFileEnd(path, END_BYTES),
   } = options
-  const yaml = readYaml(source.text)
-  const report = new Report(yaml, source.name, overrides)
-  const root = withOverrides(yaml.value, overrides)
   const values = new ReferenceValues({ env, readFile, documentName: source.name })
+  const written = readDocument(source.text, catalog, (text) => values.textOf(text))
+  const report = new Report(written, source.name, overrides)
+  for (const deprecation of written.deprecations) report.add(deprecation)
+  const root = withOverrides(written.value, overrides)
   const { folder } = values
   const leaves = referencedLeaves(root, values, report)
   report.conceal(leaves)

@@ -4,6 +4,7 @@ import { isMapping } from './document-path.js'
 import { isIssue } from './issue.js'
 import { isSecretName, maskedDefault, maskedLiteral, maskLiterals, maskRandom } from './literal-secrets.js'
 import { parseTemplate } from './reference/text-template.js'
+import { expanded, itemSchemas, keySchemas, mayContain } from './schema/branches.js'
 
 /**
  * Returns a copy of a value with secrets masked; references are shown. If several branches of a union apply,
@@ -46,7 +47,7 @@ export function replaceMarked(schema: TSchema, value: unknown, replacement: Repl
   const { keyword, replace, isMarkedName, replaceNamed, replaceText, replaceChosen } = replacement
   const isMarkOnly = isMarkedName === undefined && replaceText === undefined
   const replaced = (schemas: readonly TSchema[], part: unknown, isChosen: boolean): unknown => {
-    if (isMarkOnly && !schemas.some((one) => mayMark(one, keyword))) return part
+    if (isMarkOnly && !schemas.some((one) => mayContain(one, `"${keyword}":true`))) return part
     const branches = schemas.flatMap((one) => expanded(one, schema))
     if (branches.some((one) => one[keyword] === true)) return replace(part)
     if (Array.isArray(part)) {
@@ -66,20 +67,6 @@ export function replaceMarked(schema: TSchema, value: unknown, replacement: Repl
     return Object.fromEntries(members)
   }
   return replaced([schema], value, false)
-}
-
-const marks = new WeakMap<TSchema, Map<string, boolean>>()
-
-/** True if a schema, a part of it or a schema that it refers to may have the keyword. */
-function mayMark(schema: TSchema, keyword: string): boolean {
-  const known = marks.get(schema) ?? new Map<string, boolean>()
-  marks.set(schema, known)
-  const isKnown = known.get(keyword)
-  if (isKnown !== undefined) return isKnown
-  const text = JSON.stringify(schema)
-  const isMarked = text.includes(`"${keyword}":true`) || text.includes('"$ref":')
-  known.set(keyword, isMarked)
-  return isMarked
 }
 
 /** True if a key is user-defined, and not declared as `secret: false`. */
@@ -114,55 +101,4 @@ function maskOf(value: unknown): unknown {
   const template = parseTemplate(value)
   const isShown = !isIssue(template) && template.every((part) => typeof part !== 'string')
   return isShown ? template.map((part) => maskedDefault(part.text)).join('') : MASK
-}
-
-/**
- * Returns a schema with the branches of its unions and the target of its `$ref`. A reference that cannot be
- * resolved counts as secret.
- */
-function expanded(schema: TSchema, root: TSchema, followed: readonly unknown[] = []): TSchema[] {
-  const parts: TSchema[] = [
-    ...(schema['anyOf'] ?? []),
-    ...(schema['oneOf'] ?? []),
-    ...(schema['allOf'] ?? []),
-  ]
-  const below = parts.flatMap((part) => expanded(part, root, followed))
-  const reference: unknown = schema['$ref']
-  if (reference === undefined || followed.includes(reference)) return [schema, ...below]
-  const target = targetOf(String(reference), root)
-  if (target === null) return [{ ...schema, secret: true }]
-  return [schema, ...below, ...expanded(target, root, [...followed, reference])]
-}
-
-function targetOf(reference: string, root: TSchema): TSchema | null {
-  const definitions: Record<string, TSchema> = { ...root['definitions'], ...root['$defs'] }
-  const name = reference.replace(/^#\/(\$defs|definitions)\//, '')
-  if (Object.hasOwn(definitions, name)) return definitions[name]!
-  return reference === '#' ? root : findById(root, reference)
-}
-
-function findById(value: unknown, id: string): TSchema | null {
-  if (typeof value !== 'object' || value === null) return null
-  if ('$id' in value && value.$id === id) return value as TSchema
-  for (const part of Object.values(value)) {
-    const found = findById(part, id)
-    if (found !== null) return found
-  }
-  return null
-}
-
-function itemSchemas(schema: TSchema, position: number): TSchema[] {
-  const items: unknown = schema['items']
-  if (Array.isArray(items)) return items[position] === undefined ? [] : [items[position]]
-  return isMapping(items) ? [items as TSchema] : []
-}
-
-function keySchemas(schema: TSchema, key: string): TSchema[] {
-  const properties: Record<string, TSchema> = schema['properties'] ?? {}
-  const named = Object.hasOwn(properties, key) ? [properties[key]!] : []
-  const patterns = Object.entries<TSchema>(schema['patternProperties'] ?? {})
-  const matching = patterns.filter(([pattern]) => new RegExp(pattern, 'u').test(key)).map(([, part]) => part)
-  const rest: unknown = schema['additionalProperties']
-  if (named.length + matching.length > 0 || !isMapping(rest)) return [...named, ...matching]
-  return [rest as TSchema]
 }

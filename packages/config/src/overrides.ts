@@ -26,7 +26,7 @@ export function withOverrides(root: unknown, overrides: Overrides): unknown {
     ...(listen === undefined ? {} : { listeners: withAddress(root['listeners'], listen) }),
     ...(logSink === undefined
       ? {}
-      : { log: { ...(isMapping(root['log']) ? root['log'] : {}), sink: logSink, targets: [] } }),
+      : { log: { ...(isMapping(root['log']) ? root['log'] : {}), sink: logSink, outputs: [] } }),
   }
 }
 

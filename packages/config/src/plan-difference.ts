@@ -11,10 +11,10 @@ export interface Pair {
 
 /**
  * Keys that identify the items of lists whose order has no meaning; the first key that an item has is used.
- * `targets` belongs to upstreams and to the log.
  */
 const ITEM_NAMES: Readonly<Record<string, readonly string[]>> = {
-  targets: ['id', 'url'],
+  targets: ['url'],
+  outputs: ['id'],
   tokens: ['id'],
   'match.headers': ['name'],
   'match.query': ['name'],

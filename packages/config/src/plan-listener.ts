@@ -64,7 +64,7 @@ export interface ListenerLimits {
   readonly urlBytes: number
   readonly bodyBytes: number
   /** Number of request body bytes to buffer before a connection to the upstream is used. */
-  readonly bodyBuffer: number
+  readonly bodyBufferBytes: number
   /** Maximum number of open connections per listener and worker. */
   readonly connections: number
   /** Maximum number of open connections per client address. */

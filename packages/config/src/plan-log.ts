@@ -1,7 +1,7 @@
 /** Settings of the traffic log. */
 export interface LogPlan extends LogOutletPlan<LogSinkKind | 'none'> {
   /** Additional outputs. */
-  readonly targets: readonly LogTargetPlan[]
+  readonly outputs: readonly LogOutputPlan[]
   /** Database for client locations, or null if they are not recorded. */
   readonly geo: { readonly file: string } | null
   /** Duration from which a call counts as slow and gets a detailed record. */
@@ -33,7 +33,7 @@ export interface LogOutletPlan<Sink = LogSinkKind> {
 }
 
 /** An additional output of the log. */
-export interface LogTargetPlan extends LogOutletPlan {
+export interface LogOutputPlan extends LogOutletPlan {
   readonly id: string
   /** Condition for the calls to record; null: all. */
   readonly when: string | null
@@ -100,7 +100,7 @@ export interface LogSpoolPlan {
   /** Maximum size for all workers together. */
   readonly maxBytes: number
   /** Minimum free disk space in bytes. */
-  readonly keepFreeBytes: number
+  readonly minFreeBytes: number
   readonly whenFull: 'drop-oldest' | 'drop-newest'
 }
 

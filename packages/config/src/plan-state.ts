@@ -55,7 +55,7 @@ export interface StatePlan {
   readonly tls: {
     readonly caFile: string | null
     /** Server name in the certificates; null: the host of each URL. */
-    readonly serverName: string | null
+    readonly servername: string | null
     readonly insecure: boolean
   }
 }

@@ -2,7 +2,7 @@
 export interface WebSocketPlan {
   readonly idleMs: number
   /** Maximum message size in bytes. */
-  readonly maxMessage: number
+  readonly maxMessageBytes: number
   /** Maximum number of messages per second; null: no limit. */
   readonly rate: number | null
   readonly compression: 'pass' | 'refuse'

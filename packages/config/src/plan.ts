@@ -94,7 +94,7 @@ export interface UpstreamPlan {
    * Failover threshold, 0 to 1. While less than this share of a level's weight is available, part of its
    * requests goes to the next level.
    */
-  readonly spillBelow: number
+  readonly failoverBelow: number
   /** Canary settings; null: no requests go to a canary. */
   readonly canary: CanaryPlan | null
   readonly mirror: MirrorPlan | null
@@ -113,20 +113,20 @@ export interface UpstreamPlan {
   readonly breaker: BreakerPlan | null
   readonly outlier: OutlierPlan | null
   readonly health: HealthPlan | null
-  /** Behaviour while no target is available: answer 503, or use unhealthy or ejected targets. */
-  readonly whenAllDown: 'refuse' | 'try-any'
+  /** True if unhealthy or ejected targets are used while no target is available. Otherwise the response is 503. */
+  readonly panicMode: boolean
   readonly tls: UpstreamTlsPlan | null
   readonly proxy: ProxyPlan | null
   /** Background name resolution; null: names are resolved when a connection is opened. */
   readonly resolve: ResolvePlan | null
   /** HTTP client. `auto`: `wire` for http targets, `undici` for https targets. */
   readonly transport: 'auto' | 'wire' | 'undici'
-  /** `auto`: if the target negotiates it (ALPN); `prior-knowledge`: without negotiation. */
-  readonly http2: 'off' | 'auto' | 'prior-knowledge'
+  /** HTTP/2 for targets that negotiate it (ALPN), or for all targets (prior knowledge). */
+  readonly http2: { readonly alpn: boolean; readonly priorKnowledge: boolean }
   /** Maximum size of a response head in bytes. */
   readonly maxHeaderBytes: number
   /** Maximum number of response bytes buffered for a slow client, to free the connection early. */
-  readonly responseBuffer: number
+  readonly responseBufferBytes: number
 }
 
 /** Retries of failed attempts. */

@@ -5,9 +5,9 @@ import { type DocumentPath, formatPath, isMapping, listAt, valueAt } from './doc
 import type { Issue } from './issue.js'
 import { policyFilePosition } from './policy-file-position.js'
 import { policyIdOf } from './policy-id.js'
+import { readDocument } from './read/read-document.js'
 import { Report } from './report.js'
 import type { PolicyDocument } from './schema/document.js'
-import { readYaml } from './source/yaml-source.js'
 
 /** A problem with a policy of a route. */
 export interface PolicyMistake {
@@ -29,19 +29,20 @@ export function policyDiagnostics(
   mistakes: readonly PolicyMistake[],
   catalog: Catalog,
 ): readonly Diagnostic[] {
-  const yaml = readYaml(source.text)
-  const report = new Report(yaml, source.name, {})
+  const document = readDocument(source.text, catalog)
+  const report = new Report(document, source.name, {})
   const reported = new Set<string>()
   const inFiles: Diagnostic[] = []
   for (const { route, policy, message, use, config } of mistakes) {
-    const path = policyPath(yaml.value, route, policy)
+    const path = policyPath(document.value, route, policy)
     const mistake = `${formatPath(path)} ${message}`
     if (reported.has(mistake)) continue
     reported.add(mistake)
     const schema = catalog.get(use)?.schema
     const location =
       schema === undefined ? null : policyFilePosition(message, { schema, config }, source.name)
-    if (location === null) report.add({ path: parameterPath(yaml.value, path, message), ...issueOf(message) })
+    if (location === null)
+      report.add({ path: parameterPath(document.value, path, message), ...issueOf(message) })
     else
       inFiles.push({
         severity: 'error',
@@ -84,7 +85,7 @@ export function documentDiagnostics(
   source: DocumentSource,
   mistakes: readonly DocumentMistake[],
 ): readonly Diagnostic[] {
-  const report = new Report(readYaml(source.text), source.name, {})
+  const report = new Report(readDocument(source.text, new Map()), source.name, {})
   for (const mistake of mistakes) report.add(mistake)
   return report.diagnostics()
 }

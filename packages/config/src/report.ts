@@ -2,8 +2,8 @@ import { compareDiagnostics, type Diagnostic } from './diagnostic.js'
 import { type DocumentPath, formatPath } from './document-path.js'
 import type { Issue } from './issue.js'
 import { flagAt, type Overrides } from './overrides.js'
+import type { WrittenDocument } from './read/read-document.js'
 import type { ReferencedLeaves } from './reference/referenced-leaf.js'
-import type { YamlSource } from './source/yaml-source.js'
 
 /** An error or warning at a location of the document. */
 interface Finding extends Issue {
@@ -20,7 +20,7 @@ const MAX_DIAGNOSTICS = 100
 
 /** Collects the problems of a document and reports them in the order of the text. */
 export class Report {
-  readonly #source: YamlSource
+  readonly #source: WrittenDocument
   readonly #file: string
   readonly #overrides: Overrides
   readonly #findings: Finding[] = []
@@ -28,7 +28,7 @@ export class Report {
   readonly #invalid = new Set<string>()
   #leaves: ReferencedLeaves = new Map()
 
-  constructor(source: YamlSource, file: string, overrides: Overrides) {
+  constructor(source: WrittenDocument, file: string, overrides: Overrides) {
     this.#source = source
     this.#file = file
     this.#overrides = overrides
@@ -77,12 +77,12 @@ export class Report {
       (diagnostic, i) => i === 0 || compareDiagnostics(all[i - 1]!, diagnostic) !== 0,
     )
     if (distinct.length <= MAX_DIAGNOSTICS) return distinct
-    const last = distinct[MAX_DIAGNOSTICS - 1]!
-    const end = {
-      message: 'there are more errors, which are not shown',
-      remedy: 'fix the ones above first',
-    }
-    return [...distinct.slice(0, MAX_DIAGNOSTICS), { ...last, ...end }]
+    // Warnings must not displace errors.
+    const isWarning = ({ severity }: Diagnostic) => severity === 'warning'
+    const shown = [...distinct.filter((one) => !isWarning(one)), ...distinct.filter(isWarning)]
+    const last = shown[MAX_DIAGNOSTICS - 1]!
+    const message = `there are more ${isWarning(last) ? 'warnings' : 'errors'}, which are not shown`
+    return [...shown.slice(0, MAX_DIAGNOSTICS), { ...last, message, remedy: 'fix the ones above first' }]
   }
 
   #ofText(): Diagnostic[] {
@@ -106,7 +106,8 @@ export class Report {
       const { path, severity = 'error', remedy, ofMachine } = finding
       const { line, column } = position
       const message = this.#attributed(finding)
-      const diagnostic = { severity, file: this.#file, line, column, path: formatPath(path), message, remedy }
+      const written = formatPath(this.#source.writtenPath(path))
+      const diagnostic = { severity, file: this.#file, line, column, path: written, message, remedy }
       return [ofMachine === undefined ? diagnostic : { ...diagnostic, ofMachine }]
     })
   }

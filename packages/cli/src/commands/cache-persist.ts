@@ -36,7 +36,7 @@ export function readPersist(options: PersistOptions): PersistPlan | null {
     password: persistPasswordFile === undefined ? null : secretInFile(persistPasswordFile, 'password file'),
     keyPrefix: persistPrefix,
     timeoutMs: readTimeout(persistTimeout),
-    tls: { caFile: persistCa ?? null, serverName: null, insecure: false },
+    tls: { caFile: persistCa ?? null, servername: null, insecure: false },
   }
 }
 

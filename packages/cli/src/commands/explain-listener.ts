@@ -59,7 +59,7 @@ function settingRows(prefix: string, settings: object): (readonly [string, strin
 
 /** Formats sizes and rates for people. JSON has the number of bytes. */
 function withUnit(key: string, value: string): string {
-  if (/(Bytes|\.bodyBuffer)$/.test(key)) return formatSize(Number(value))
+  if (/(Bytes|\.bodyBufferBytes)$/.test(key)) return formatSize(Number(value))
   if (!key.endsWith('Rate')) return value
   return value === '0' ? 'none' : `${formatSize(Number(value))}/s`
 }

@@ -16,7 +16,7 @@ export interface NamedOutlet {
  */
 export async function outletsOf(config: string, target: string | undefined): Promise<readonly NamedOutlet[]> {
   const { log } = resolvePlan(await loadFile(config))
-  const all = [{ id: 'main', outlet: log }, ...log.targets.map((outlet) => ({ id: outlet.id, outlet }))]
+  const all = [{ id: 'main', outlet: log }, ...log.outputs.map((outlet) => ({ id: outlet.id, outlet }))]
   if (target === undefined) return all
   const named = all.filter(({ id }) => id === target)
   if (named.length > 0) return named

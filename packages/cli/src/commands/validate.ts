@@ -54,9 +54,9 @@ export async function validate({ config, output }: DocumentOptions & OutputOptio
 async function moduleMistakes(bundle: ConfigBundle): Promise<readonly DocumentMistake[]> {
   const { log } = resolvePlan(bundle)
   const mistakes = [await mistakeOf(log.sink === 'custom' ? log.custom : undefined, ['log'])]
-  for (const [i, target] of log.targets.entries()) {
+  for (const [i, target] of log.outputs.entries()) {
     const custom = target.sink === 'custom' ? target.custom : undefined
-    mistakes.push(await mistakeOf(custom, ['log', 'targets', i]))
+    mistakes.push(await mistakeOf(custom, ['log', 'outputs', i]))
   }
   return mistakes.filter((mistake) => mistake !== null)
 }

@@ -8,7 +8,7 @@ export const QUANTITIES: Readonly<Record<string, { readonly noun: string; readon
   [DURATION_PATTERN]: { noun: 'a duration', example: '5s' },
   [SIZE_PATTERN]: { noun: 'a size', example: '16kb' },
   [RATE_PATTERN]: { noun: 'a rate per s, m, h or d', example: '100/s' },
-  [RATIO_PATTERN]: { noun: 'a ratio', example: '20%' },
+  [RATIO_PATTERN]: { noun: 'a percentage', example: '20%' },
 }
 
 /** Describes valid values as a noun phrase that completes "must be …". */

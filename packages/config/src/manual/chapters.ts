@@ -59,7 +59,7 @@ export const CHAPTERS: readonly Chapter[] = [
     text: 'For the contents of a record see [the traffic log](../guides/traffic-log.md), for the guarantees of each sink see [targets](../guides/traffic-log-targets.md).',
   },
   {
-    at: 'log.targets[]',
+    at: 'log.outputs[]',
     text: 'Each target has its own selection of records and its own spool. See [several targets](../guides/traffic-log-targets.md#use-several-targets).',
   },
   {
@@ -108,6 +108,6 @@ export const REPEATED: ReadonlyMap<string, string> = new Map([
   ['apis.NAME.log', 'routes[].log'],
   ['policyGroups.NAME[]', 'policies[]'],
   ...['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'custom', 'privacy', 'capture'].map(
-    (key) => [`log.targets[].${key}`, `log.${key}`] as const,
+    (key) => [`log.outputs[].${key}`, `log.${key}`] as const,
   ),
 ])

@@ -99,7 +99,7 @@ function merged(base: CapturePlan, own: CaptureDocument | undefined): CapturePla
     requestUp: { ...base.requestUp, ...own.requestUp },
     responseUp: { ...base.responseUp, ...own.responseUp },
     responseOut: { ...base.responseOut, ...own.responseOut },
-    maxBodyBytes: own.maxBody === undefined ? base.maxBodyBytes : parseSize(own.maxBody),
+    maxBodyBytes: own.maxBodyBytes === undefined ? base.maxBodyBytes : parseSize(own.maxBodyBytes),
     sha256: own.sha256 ?? base.sha256,
     headersAllow: own.headersAllow?.map(lowerCase) ?? base.headersAllow,
     headersDeny: own.headersDeny?.map(lowerCase) ?? base.headersDeny,

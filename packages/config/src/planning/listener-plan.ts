@@ -27,7 +27,7 @@ export function listenerPlan(listener: ListenerDocument): ListenerPlan {
       headers: limits.headers,
       urlBytes: parseSize(limits.urlBytes),
       bodyBytes: parseSize(limits.bodyBytes),
-      bodyBuffer: parseSize(limits.bodyBuffer),
+      bodyBufferBytes: parseSize(limits.bodyBufferBytes),
       connections: limits.connections,
       connectionsPerClient: limits.connectionsPerClient ?? defaultConnectionsPerClient(limits.connections),
       keepAliveMs: parseDuration(limits.keepAlive ?? KEEP_ALIVE),

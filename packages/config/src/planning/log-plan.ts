@@ -1,35 +1,35 @@
 import { parseDuration, parseRatio, parseSize } from '@sluice/core'
-import type { LogElasticsearchPlan, LogFilePlan, LogOutletPlan, LogPlan, LogTargetPlan } from '../plan.js'
+import type { LogElasticsearchPlan, LogFilePlan, LogOutletPlan, LogOutputPlan, LogPlan } from '../plan.js'
 import type { Document } from '../schema/document.js'
 import { capturePlan, narrowingPlan } from './capture-plan.js'
 import { logPrivacyPlan } from './log-privacy-plan.js'
 import { shippedPlans, spoolPlan } from './log-target-plans.js'
 
 type LogDocument = Document['log']
-type TargetDocument = LogDocument['targets'][number]
+type OutputDocument = LogDocument['outputs'][number]
 type ElasticsearchDocument = NonNullable<LogDocument['elasticsearch']>
 
 const SEGMENT_BYTES = 64 * 1024 * 1024
 
-/** Returns the sink of the log; `none` by default if there are targets. */
-export function sinkOf({ sink, targets }: LogDocument): LogPlan['sink'] {
-  return sink ?? (targets.length === 0 ? 'file' : 'none')
+/** Returns the sink of the log; `none` by default if there are outputs. */
+export function sinkOf({ sink, outputs }: LogDocument): LogPlan['sink'] {
+  return sink ?? (outputs.length === 0 ? 'file' : 'none')
 }
 
 /** Returns the plan of the traffic log of a checked document. */
 export function logPlan(document: LogDocument): LogPlan {
-  const { targets, geo = null, slow, unknownRoutes, capture } = document
+  const { outputs, geo = null, slowAfter, unknownRoutes, capture } = document
   return {
     ...outletPlan(document, sinkOf(document), ''),
-    targets: targets.map(targetPlan),
+    outputs: outputs.map(outputPlan),
     geo,
-    slowMs: parseDuration(slow),
+    slowMs: parseDuration(slowAfter),
     unknownRoutes,
     capture: capturePlan(capture),
   }
 }
 
-function targetPlan(document: TargetDocument): LogTargetPlan {
+function outputPlan(document: OutputDocument): LogOutputPlan {
   const { id, sink, when = null, sample, capture } = document
   return {
     id,
@@ -42,7 +42,7 @@ function targetPlan(document: TargetDocument): LogTargetPlan {
 
 /** @param suffix distinguishes default folders from those of other outputs */
 function outletPlan<Sink extends LogPlan['sink']>(
-  document: LogDocument | TargetDocument,
+  document: LogDocument | OutputDocument,
   sink: Sink,
   suffix: string,
 ): LogOutletPlan<Sink> {

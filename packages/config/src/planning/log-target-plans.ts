@@ -14,7 +14,7 @@ type SpoolDocument = LogDocument['stdout']['spool']
  * settings, so it is included if it is the sink.
  */
 export function shippedPlans(
-  document: LogDocument | LogDocument['targets'][number],
+  document: LogDocument | LogDocument['outputs'][number],
   sink: LogPlan['sink'],
   suffix: string,
 ): Pick<LogPlan, 'stdout' | 'syslog' | 'webhook' | 'custom'> {
@@ -37,22 +37,22 @@ export function spoolDir(dir: string | undefined, suffix: string): string {
  * @param suffix distinguishes the default folder from those of other targets
  */
 export function spoolPlan(
-  { dir, maxBytes, keepFree, whenFull }: SpoolDocument,
+  { dir, maxBytes, minFreeBytes, whenFull }: SpoolDocument,
   suffix: string,
 ): LogSpoolPlan {
   return {
     dir: spoolDir(dir, suffix),
     maxBytes: parseSize(maxBytes),
-    keepFreeBytes: parseSize(keepFree),
+    minFreeBytes: parseSize(minFreeBytes),
     whenFull,
   }
 }
 
-function syslogPlan({ maxMessage, tls, spool, ...rest }: SyslogDocument, suffix: string): LogSyslogPlan {
+function syslogPlan({ maxMessageBytes, tls, spool, ...rest }: SyslogDocument, suffix: string): LogSyslogPlan {
   const { caFile = null, certFile = null, keyFile = null, insecure } = tls
   return {
     ...rest,
-    maxMessageBytes: parseSize(maxMessage),
+    maxMessageBytes: parseSize(maxMessageBytes),
     tls: { caFile, certFile, keyFile, insecure },
     spool: spoolPlan(spool, suffix),
   }

@@ -54,7 +54,7 @@ function webSocketPlan(websocket: RouteDocument['websocket']): WebSocketPlan | n
   if (websocket === undefined) return null
   return {
     idleMs: parseDuration(websocket.idleTimeout),
-    maxMessage: parseSize(websocket.maxMessage),
+    maxMessageBytes: parseSize(websocket.maxMessageBytes),
     rate: websocket.rate ?? null,
     compression: websocket.compression,
   }

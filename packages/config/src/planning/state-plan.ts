@@ -7,8 +7,8 @@ import { addressOf } from './listener-plan.js'
 /** Returns the plan of the store that replicas share. */
 export function statePlan(state: NonNullable<Document['state']>): StatePlan {
   const { url = null, cluster = [], username = null, password = null, keyPrefix, timeout } = state
-  const { caFile = null, serverName = null, insecure } = state.tls
-  const tls = { caFile, serverName, insecure }
+  const { caFile = null, servername = null, insecure } = state.tls
+  const tls = { caFile, servername, insecure }
   const slowAfterMs = parseDuration(state.slowAfter)
   return { url, cluster, username, password, keyPrefix, timeoutMs: parseDuration(timeout), slowAfterMs, tls }
 }
@@ -40,8 +40,8 @@ function cacheServePlan(serve: CacheServeDocument): CacheServePlan {
     spaces: Object.keys(spaces)
       .sort()
       .map((name) => {
-        const { ttl: ownTtl = ttl, max } = spaces[name]!
-        return { name, ttlMs: parseDuration(ownTtl), maxBytes: max === undefined ? null : parseSize(max) }
+        const { ttl: ownTtl = ttl, maxBytes: own } = spaces[name]!
+        return { name, ttlMs: parseDuration(ownTtl), maxBytes: own === undefined ? null : parseSize(own) }
       }),
     tls: tls === undefined ? null : { certFile: tls.certFile, keyFile: tls.keyFile },
     ...(persist === undefined ? {} : { persist: persistPlan(persist) }),

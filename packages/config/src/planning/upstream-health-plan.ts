@@ -2,16 +2,16 @@ import { parseDuration, parseRatio } from '@sluice/core'
 import type { BreakerPlan, HealthPlan, OutlierPlan, UpstreamPlan, WindowPlan } from '../plan.js'
 import type { UpstreamDocument } from '../schema/document.js'
 
-type HealthParts = Pick<UpstreamPlan, 'breaker' | 'outlier' | 'health' | 'whenAllDown'>
+type HealthParts = Pick<UpstreamPlan, 'breaker' | 'outlier' | 'health' | 'panicMode'>
 type Document<Key extends keyof UpstreamDocument> = NonNullable<UpstreamDocument[Key]>
 
 /** Returns the settings that decide which targets receive requests. */
-export function healthPlans({ breaker, outlier, health, whenAllDown }: UpstreamDocument): HealthParts {
+export function healthPlans({ breaker, outlier, health, panicMode }: UpstreamDocument): HealthParts {
   return {
     breaker: breaker === undefined ? null : breakerPlan(breaker),
     outlier: outlier === undefined ? null : outlierPlan(outlier),
     health: health === undefined ? null : healthPlan(health),
-    whenAllDown,
+    panicMode,
   }
 }
 

@@ -23,7 +23,7 @@ export function upstreamPlan(name: string, upstream: UpstreamDocument): Upstream
     balance: upstream.balance,
     hashOn: upstream.hashOn === undefined ? null : hashKeyOf(upstream.hashOn),
     sticky: stickyPlan(upstream.sticky),
-    spillBelow: parseRatio(upstream.spillBelow),
+    failoverBelow: parseRatio(upstream.failoverBelow),
     canary: canaryPlan(upstream.canary),
     mirror: mirrorPlan(upstream.mirror),
     connections: upstream.connections,
@@ -39,7 +39,7 @@ export function upstreamPlan(name: string, upstream: UpstreamDocument): Upstream
     transport: upstream.transport,
     http2: upstream.http2,
     maxHeaderBytes: parseSize(upstream.maxHeaderBytes),
-    responseBuffer: parseSize(upstream.responseBuffer),
+    responseBufferBytes: parseSize(upstream.responseBufferBytes),
   }
 }
 

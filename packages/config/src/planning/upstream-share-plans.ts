@@ -50,7 +50,7 @@ export function mirrorPlan(mirror: Section<'mirror'> | undefined): MirrorPlan | 
   return {
     percent: parseRatio(mirror.percent),
     concurrency: mirror.concurrency,
-    maxBodyBytes: parseSize(mirror.maxBody),
+    maxBodyBytes: parseSize(mirror.maxBodyBytes),
     timeoutMs: parseDuration(mirror.timeout),
     compare: comparePlan(mirror.compare),
   }
@@ -61,7 +61,7 @@ function comparePlan(compare: Section<'mirror'>['compare']): MirrorComparePlan |
   return {
     headers: compare.headers.map((name) => name.toLowerCase()),
     json: compare.json,
-    maxBodyBytes: parseSize(compare.maxBody),
+    maxBodyBytes: parseSize(compare.maxBodyBytes),
   }
 }
 

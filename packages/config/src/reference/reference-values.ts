@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, resolve } from 'node:path'
-import type { Issue } from '../issue.js'
+import { type Issue, isIssue } from '../issue.js'
 import type { ReadFile } from '../text-file.js'
-import type { Reference } from './text-template.js'
+import { parseTemplate, type Reference } from './text-template.js'
 
 /** Maximum size of a referenced file, in bytes. */
 const MAX_FILE_BYTES = 64 * 1024
@@ -36,6 +36,14 @@ export class ReferenceValues {
     const found = typeof read === 'string' ? withPemLines(read) : read
     this.#known.set(reference.text, found)
     return found
+  }
+
+  /** Returns a string with its references resolved, or null if one is invalid or has no value. */
+  textOf(text: string): string | null {
+    const template = parseTemplate(text)
+    if (isIssue(template)) return null
+    const parts = template.map((part) => (typeof part === 'string' ? part : this.of(part)))
+    return parts.some(isIssue) ? null : parts.join('')
   }
 
   /** Looks up a variable. As in a shell, the default also applies to an empty variable. */

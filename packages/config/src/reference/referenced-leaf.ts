@@ -59,12 +59,8 @@ function leafOf(
   return {
     path,
     references: formatReferences(template),
-    value: issues.length > 0 ? null : resolveTemplate(template, values),
+    value: values.textOf(text),
   }
-}
-
-function resolveTemplate(template: TextTemplate, values: ReferenceValues): string {
-  return template.map((part) => (typeof part === 'string' ? part : String(values.of(part)))).join('')
 }
 
 function formatReferences(template: TextTemplate): string {

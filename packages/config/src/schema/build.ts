@@ -6,7 +6,7 @@ import {
   type TSchema,
   Type,
 } from '@sinclair/typebox'
-import { DURATION_PATTERN, RATIO_PATTERN, SIZE_PATTERN } from '@sluice/core'
+import { type DeprecatedKeys, DURATION_PATTERN, RATIO_PATTERN, SIZE_PATTERN } from '@sluice/core'
 import type { GrammarName } from '../grammar/grammars.js'
 
 /** Range of a quantity (keyword `bounds`), in the notation of the document. */
@@ -31,6 +31,10 @@ interface Options {
   readonly remedy?: string
   /** Remedies for keys that are often written here but belong elsewhere. */
   readonly misplaced?: Readonly<Record<string, string>>
+  /** Old names of keys, see read/normalized. */
+  readonly deprecatedKeys?: DeprecatedKeys
+  /** Old values and their replacements, see read/normalized. */
+  readonly deprecatedValues?: Readonly<Record<string, unknown>>
 }
 
 /**

@@ -6,18 +6,21 @@ import { stateSchema } from './state.js'
 const timeToLive = { min: '1ms', max: '365d' }
 const memory = { min: '8mb', max: '64gb' }
 
-const space = object({
-  ttl: Type.Optional(
-    duration(timeToLive, {
-      description: 'Default lifetime of values in this space. Absent: `ttl` of the server.',
-    }),
-  ),
-  max: Type.Optional(
-    size(memory, {
-      description: 'Memory reserved for this space, so that other spaces cannot evict its values.',
-    }),
-  ),
-})
+const space = object(
+  {
+    ttl: Type.Optional(
+      duration(timeToLive, {
+        description: 'Default lifetime of values in this space. Absent: `ttl` of the server.',
+      }),
+    ),
+    maxBytes: Type.Optional(
+      size(memory, {
+        description: 'Memory reserved for this space, so that other spaces cannot evict its values.',
+      }),
+    ),
+  },
+  { deprecatedKeys: { max: 'maxBytes' } },
+)
 
 const { username, password, tls } = stateSchema.properties
 
@@ -60,7 +63,7 @@ export const cacheServeSchema = object(
     workers: integer(1, 64, { default: 1, description: 'Number of server threads.' }),
     maxBytes: size(memory, {
       default: '256mb',
-      description: 'Memory for values that are not in a space with its own `max`.',
+      description: 'Memory for values that are not in a space with its own `maxBytes`.',
     }),
     maxObjectBytes: size(
       { min: '1b', max: '2mb' },

@@ -15,7 +15,7 @@ function region(description: string) {
     object(
       {
         headers: Type.Optional(Type.Boolean({ description: 'Records the header fields.' })),
-        body: Type.Optional(Type.Boolean({ description: 'Records the body, up to `maxBody` bytes.' })),
+        body: Type.Optional(Type.Boolean({ description: 'Records the body, up to `maxBodyBytes` bytes.' })),
       },
       { description },
     ),
@@ -31,7 +31,7 @@ const settings = {
   requestUp: region('Request as sent to the target.'),
   responseUp: region('Response as received from the target.'),
   responseOut: region('Response as sent to the client.'),
-  maxBody: Type.Optional(
+  maxBodyBytes: Type.Optional(
     size(
       { min: '1b', max: '64kb' },
       { description: 'Maximum number of recorded bytes per body. Default: 4kb.' },
@@ -73,11 +73,14 @@ const settings = {
   ),
 }
 
+const deprecatedKeys = { maxBody: 'maxBodyBytes' }
+
 /**
  * Schema of `capture`. No key has a default here: a route inherits missing keys from its API or from the
  * document, and a method inherits them from its route (see planning/capture-plan).
  */
 export const captureSchema = object(settings, {
+  deprecatedKeys,
   description: 'Headers and bodies that the traffic log records. Absent: none.',
 })
 
@@ -85,6 +88,7 @@ export const captureSchema = object(settings, {
  * Schema of `capture` of one log target, which can only reduce what was captured (see planning/capture-plan).
  */
 export const narrowingSchema = object(settings, {
+  deprecatedKeys,
   description:
     'Restricts which captured headers and bodies this target records. Absent keys: everything that was captured.',
 })

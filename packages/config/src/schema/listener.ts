@@ -36,7 +36,7 @@ const limits = object(
       { min: '0b', max: '1024gb' },
       { default: '10mb', description: 'Maximum size of the request body. Larger: 413.' },
     ),
-    bodyBuffer: size(
+    bodyBufferBytes: size(
       { min: '0b', max: '16mb' },
       {
         default: '64kb',
@@ -93,7 +93,11 @@ const limits = object(
       },
     ),
   },
-  { default: {}, description: 'Limits for clients.' },
+  {
+    default: {},
+    deprecatedKeys: { bodyBuffer: 'bodyBufferBytes' },
+    description: 'Limits for clients.',
+  },
 )
 
 const http2 = object(

@@ -6,14 +6,14 @@ export const spool = object(
   {
     dir: Type.Optional(
       filePath(
-        'Spool folder. Absent: data/spool, or data/spool-ID for an entry of log.targets, in the working directory.',
+        'Spool folder. Absent: data/spool, or data/spool-ID for an entry of log.outputs, in the working directory.',
       ),
     ),
     maxBytes: size(
       { min: '8mb', max: '100000gb' },
       { default: '2gb', description: 'Maximum size of the spool, for all workers together.' },
     ),
-    keepFree: size(
+    minFreeBytes: size(
       { min: '0b', max: '100000gb' },
       {
         default: '50mb',
@@ -25,5 +25,9 @@ export const spool = object(
       description: 'Records that are dropped when `maxBytes` is reached. Dropped records are counted.',
     }),
   },
-  { default: {}, description: 'On-disk queue of records that have not been delivered.' },
+  {
+    default: {},
+    deprecatedKeys: { keepFree: 'minFreeBytes' },
+    description: 'On-disk queue of records that have not been delivered.',
+  },
 )

@@ -62,7 +62,7 @@ export const syslog = object(
         'SD-ID of the structured data. The number is a private enterprise number; 32473 is reserved for examples.',
       expects: 'a name with an enterprise number, such as traffic@32473',
     }),
-    maxMessage: size(
+    maxMessageBytes: size(
       { min: '480b', max: '1mb' },
       {
         default: '8kb',
@@ -73,7 +73,7 @@ export const syslog = object(
     tls: syslogTls,
     spool,
   },
-  { description: 'Settings of the sink `syslog`.' },
+  { deprecatedKeys: { maxMessage: 'maxMessageBytes' }, description: 'Settings of the sink `syslog`.' },
 )
 
 const webhookAuth = object(

@@ -15,7 +15,7 @@ const file = object(
   {
     dir: Type.Optional(
       filePath(
-        'Folder of the log files. Absent: data/traffic, or data/traffic-ID for an entry of log.targets, in the working directory.',
+        'Folder of the log files. Absent: data/traffic, or data/traffic-ID for an entry of log.outputs, in the working directory.',
       ),
     ),
     maxBytes: size(
@@ -117,7 +117,7 @@ export const LOG_SINKS = [...KINDS, 'none'] as const
 /** Name of a log sink. */
 export type LogSinkName = (typeof LOG_SINKS)[number]
 
-/** Keys shared by `log` and the entries of `log.targets`. */
+/** Keys shared by `log` and the entries of `log.outputs`. */
 const settings = {
   fields: oneOf(['minimal', 'standard', 'full'], {
     default: 'standard',
@@ -132,7 +132,7 @@ const settings = {
   privacy: Type.Optional(logPrivacySchema),
 }
 
-const target = object(
+const output = object(
   {
     id: name('Name of the target in metrics and in /v1/log. `main` is reserved for log.sink.'),
     sink: oneOf(KINDS, { description: 'Destination of the records.' }),
@@ -157,13 +157,13 @@ export const logSchema = object(
       }),
     ),
     ...settings,
-    targets: Type.Array(target, {
+    outputs: Type.Array(output, {
       default: [],
       maxItems: 16,
       description: 'Additional outputs, each with its own filter.',
     }),
     geo: Type.Optional(geo),
-    slow: duration(
+    slowAfter: duration(
       { min: '1ms', max: '1h' },
       {
         default: '1s',
@@ -177,5 +177,9 @@ export const logSchema = object(
     }),
     capture: Type.Optional(captureSchema),
   },
-  { default: {}, description: 'Traffic log, with one record per call.' },
+  {
+    default: {},
+    deprecatedKeys: { slow: 'slowAfter', targets: 'outputs' },
+    description: 'Traffic log, with one record per call.',
+  },
 )

@@ -9,6 +9,7 @@ const common = {
   }),
   with: Type.Unsafe<Readonly<Record<string, unknown>>>({
     type: 'object',
+    ofPolicy: true,
     default: {},
     description: 'Configuration of the policy.',
   }),

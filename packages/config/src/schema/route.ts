@@ -157,7 +157,7 @@ const websocket = object(
         description: 'Maximum time without traffic in either direction, then close code 1001.',
       },
     ),
-    maxMessage: size(
+    maxMessageBytes: size(
       { min: '1b', max: '1gb' },
       {
         default: '1mb',
@@ -177,7 +177,10 @@ const websocket = object(
         '`pass` allows client and target to negotiate permessage-deflate (RFC 7692), which `engine: uws` does not support. `refuse` removes the offer from the handshake.',
     }),
   },
-  { description: 'Allows WebSocket connections to the upstream. Absent: handshakes are answered with 501.' },
+  {
+    deprecatedKeys: { maxMessage: 'maxMessageBytes' },
+    description: 'Allows WebSocket connections to the upstream. Absent: handshakes are answered with 501.',
+  },
 )
 
 /** Schema of a route. */

@@ -4,7 +4,7 @@ import { duration, filePath, object, text } from './build.js'
 const tls = object(
   {
     caFile: Type.Optional(filePath('CA certificates that the server certificate is verified against, PEM.')),
-    serverName: Type.Optional(
+    servername: Type.Optional(
       text('host', {
         description:
           'Name in the server certificate, if it differs from the host in the URL. In a cluster it applies to all nodes.',
@@ -12,7 +12,11 @@ const tls = object(
     ),
     insecure: Type.Boolean({ default: false, description: 'Accepts any certificate. For testing only.' }),
   },
-  { default: {}, description: 'TLS settings for `rediss://` URLs.' },
+  {
+    default: {},
+    deprecatedKeys: { serverName: 'servername' },
+    description: 'TLS settings for `rediss://` URLs.',
+  },
 )
 
 /** Schema of the store that replicas share. */

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { duration, integer, mapOf, object, oneOf, ratio, text } from './build.js'
+import { duration, integer, mapOf, object, ratio, text } from './build.js'
 
 const windowKeys = {
   window: duration(
@@ -130,9 +130,9 @@ export const healthSchema = object(
   { description: 'Active health checks. They run once per gateway, not per worker.' },
 )
 
-/** Schema of `whenAllDown` of an upstream. */
-export const whenAllDownSchema = oneOf(['refuse', 'try-any'], {
-  default: 'refuse',
+/** Schema of `panicMode` of an upstream. */
+export const panicModeSchema = Type.Boolean({
+  default: false,
   description:
-    'Behaviour while no target is available: `refuse` answers 503 at once. `try-any` sends requests to unhealthy or ejected targets, but not to targets that are drained or whose breaker is open.',
+    'While no target is available, sends requests to unhealthy or ejected targets, but not to targets that are drained or whose breaker is open. Otherwise such requests are answered with 503 at once.',
 })

@@ -111,12 +111,13 @@ const compare = object(
       description: 'Response headers to compare, in addition to the status.',
     }),
     json: Type.Boolean({ default: true, description: 'Compares JSON bodies.' }),
-    maxBody: size(
+    maxBodyBytes: size(
       { min: '0b', max: '1mb' },
       { default: '64kb', description: 'Maximum body size. Larger bodies are not compared.' },
     ),
   },
   {
+    deprecatedKeys: { maxBody: 'maxBodyBytes' },
     description:
       'Compares mirrored responses with the responses that clients received. Differences are logged as the event `mirror_difference` in the operational log, without values.',
   },
@@ -131,12 +132,12 @@ export const mirrorSchema = object(
       description:
         'Maximum number of mirrored requests in flight per worker. Requests above it are not mirrored.',
     }),
-    maxBody: size(
+    maxBodyBytes: size(
       { min: '0b', max: '1mb' },
       {
         default: '64kb',
         description:
-          'Maximum body size. Requests with larger or streamed bodies (see limits.bodyBuffer of the listener) are not mirrored.',
+          'Maximum body size. Requests with larger or streamed bodies (see limits.bodyBufferBytes of the listener) are not mirrored.',
       },
     ),
     timeout: duration(
@@ -145,5 +146,8 @@ export const mirrorSchema = object(
     ),
     compare: Type.Optional(compare),
   },
-  { description: 'Copies requests to targets with `role: mirror` and discards their responses.' },
+  {
+    deprecatedKeys: { maxBody: 'maxBodyBytes' },
+    description: 'Copies requests to targets with `role: mirror` and discards their responses.',
+  },
 )

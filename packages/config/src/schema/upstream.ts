@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { duration, filePath, integer, object, oneOf, ratio, size, text } from './build.js'
-import { breakerSchema, healthSchema, outlierSchema, whenAllDownSchema } from './upstream-health.js'
+import { breakerSchema, healthSchema, outlierSchema, panicModeSchema } from './upstream-health.js'
 import { canarySchema, mirrorSchema, stickySchema } from './upstream-shares.js'
 
 const url = text('target-url', {
@@ -177,6 +177,25 @@ const proxy = object(
   },
 )
 
+const http2 = object(
+  {
+    alpn: Type.Boolean({
+      default: false,
+      description: 'Uses HTTP/2 for `https://` targets that negotiate it.',
+    }),
+    priorKnowledge: Type.Boolean({
+      default: false,
+      description: 'Uses HTTP/2 for all targets, including `http://` (h2c), as gRPC servers need it.',
+    }),
+  },
+  {
+    default: {},
+    description: 'HTTP/2 for the targets.',
+    remedy: 'write { alpn: true } for https:// targets, or { priorKnowledge: true } for http:// targets',
+    deprecatedValues: { off: {}, auto: { alpn: true }, 'prior-knowledge': { priorKnowledge: true } },
+  },
+)
+
 /** Schema of an upstream. */
 export const upstreamSchema = object(
   {
@@ -197,7 +216,7 @@ export const upstreamSchema = object(
       }),
     ),
     sticky: Type.Optional(stickySchema),
-    spillBelow: ratio({
+    failoverBelow: ratio({
       default: '0%',
       description:
         'Failover threshold. While less than this share of the primaries (or of a failover level) is available by weight, part of the requests goes to the next level. 0%: only if none is available.',
@@ -229,7 +248,7 @@ export const upstreamSchema = object(
       { min: '1kb', max: '1mb' },
       { default: '16kb', description: 'Maximum size of the response head.' },
     ),
-    responseBuffer: size(
+    responseBufferBytes: size(
       { min: '0b', max: '64mb' },
       {
         default: '1mb',
@@ -242,7 +261,7 @@ export const upstreamSchema = object(
     breaker: Type.Optional(breakerSchema),
     outlier: Type.Optional(outlierSchema),
     health: Type.Optional(healthSchema),
-    whenAllDown: whenAllDownSchema,
+    panicMode: panicModeSchema,
     tls: Type.Optional(tls),
     proxy: Type.Optional(proxy),
     resolve: Type.Optional(resolve),
@@ -251,16 +270,16 @@ export const upstreamSchema = object(
       description:
         'HTTP client for the targets: `wire` is the fast one and supports only `http://`, `undici` supports both. `auto` uses wire for `http://` and undici for `https://`.',
     }),
-    http2: oneOf(['off', 'auto', 'prior-knowledge'], {
-      default: 'off',
-      remedy: 'write auto for https:// targets, prior-knowledge for http:// targets, or off',
-      description:
-        'HTTP/2 for the targets: `auto` for `https://` targets that negotiate it (ALPN), `prior-knowledge` for all targets, including `http://` (h2c), as gRPC servers need it.',
-    }),
+    http2,
   },
   {
     expects: 'a mapping with targets',
     remedy: 'write for example { targets: [http://10.0.0.5:9000] }',
+    deprecatedKeys: {
+      spillBelow: 'failoverBelow',
+      whenAllDown: { use: 'panicMode', values: { refuse: false, 'try-any': true } },
+      responseBuffer: 'responseBufferBytes',
+    },
     misplaced: { servers: 'write targets under targets, and DNS servers under resolve.servers' },
     description: 'A group of equivalent servers.',
   },

@@ -72,6 +72,6 @@ function checkRoom({ report }: Inspection, { maxBytes, maxObjectBytes, spaces }:
     })
   }
   check(maxBytes, [...AT, 'maxBytes'])
-  for (const [name, { max }] of Object.entries(spaces))
-    if (max !== undefined) check(max, [...AT, 'spaces', name, 'max'])
+  for (const [name, { maxBytes: own }] of Object.entries(spaces))
+    if (own !== undefined) check(own, [...AT, 'spaces', name, 'maxBytes'])
 }

@@ -9,7 +9,7 @@ import type { Inspection } from './inspection.js'
 import { checkTlsFiles } from './key-pair-check.js'
 
 type LogDocument = Inspection['document']['log']
-type Outlet = LogDocument | LogDocument['targets'][number]
+type Outlet = LogDocument | LogDocument['outputs'][number]
 
 /** An output of the log. */
 interface Position {
@@ -25,11 +25,11 @@ export function checkLog(inspection: Inspection): void {
   const { document, origins, report } = inspection
   const { log } = document
   checkSegments(inspection, log, ['log'])
-  for (const [target, path] of origins.entries(log.targets, ['log', 'targets']))
+  for (const [target, path] of origins.entries(log.outputs, ['log', 'outputs']))
     checkSegments(inspection, target, path)
   if (!report.isValid(['log'])) return
   const locations: Position[] = [positionOf(log, sinkOf(log), ['log'], '')]
-  for (const [target, path] of origins.entries(log.targets, ['log', 'targets']))
+  for (const [target, path] of origins.entries(log.outputs, ['log', 'outputs']))
     locations.push(positionOf(target, target.sink, path, `-${target.id}`))
   for (const location of locations) checkLocation(inspection, location)
   checkIds(inspection)
@@ -64,13 +64,13 @@ function checkSegments({ report }: Inspection, { file }: Outlet, path: DocumentP
 /** Checks that target ids are unique and do not use the name of the first output. */
 function checkIds({ document, origins, report }: Inspection): void {
   const seen = new Set(['main'])
-  for (const [{ id }, path] of origins.entries(document.log.targets, ['log', 'targets'])) {
+  for (const [{ id }, path] of origins.entries(document.log.outputs, ['log', 'outputs'])) {
     const location = [...path, 'id']
     if (seen.has(id)) {
       const message =
         id === 'main'
           ? "the id 'main' is reserved for log.sink"
-          : `two log targets have the id ${report.quote(id, location)}`
+          : `two log outputs have the id ${report.quote(id, location)}`
       report.add({ path: location, message, remedy: 'rename the target' })
     }
     seen.add(id)

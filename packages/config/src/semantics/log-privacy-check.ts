@@ -12,7 +12,7 @@ const SHAPES = ['keepFirst', 'keepLast', 'maskFirst'] as const
 export function checkLogPrivacy(inspection: Inspection): void {
   const { log } = inspection.document
   checkPrivacy(inspection, log.privacy, ['log', 'privacy'])
-  for (const [target, path] of inspection.origins.entries(log.targets, ['log', 'targets']))
+  for (const [target, path] of inspection.origins.entries(log.outputs, ['log', 'outputs']))
     checkPrivacy(inspection, target.privacy, [...path, 'privacy'])
 }
 

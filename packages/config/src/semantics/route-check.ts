@@ -52,10 +52,10 @@ function checkWebSocket(
     const message = 'listeners with engine: uws do not support WebSocket compression'
     report.add({ path: [...place, 'compression'], severity: 'warning', message, remedy })
   }
-  if (!report.isValid([...place, 'maxMessage'])) return
-  if (parseSize(websocket.maxMessage) > parseSize(UWS_MAX_MESSAGE)) {
+  if (!report.isValid([...place, 'maxMessageBytes'])) return
+  if (parseSize(websocket.maxMessageBytes) > parseSize(UWS_MAX_MESSAGE)) {
     const message = `listeners with engine: uws support WebSocket messages of at most ${UWS_MAX_MESSAGE}`
-    report.add({ path: [...place, 'maxMessage'], severity: 'warning', message, remedy })
+    report.add({ path: [...place, 'maxMessageBytes'], severity: 'warning', message, remedy })
   }
 }
 

@@ -127,18 +127,18 @@ function checkTransport(
 
 function checkHttp2({ report }: Inspection, upstream: UpstreamDocument, path: DocumentPath): void {
   const { http2, transport, targets } = upstream
-  if (http2 === 'off' || !report.isValid([...path, 'http2'])) return
+  if (!(http2.alpn || http2.priorKnowledge) || !report.isValid([...path, 'http2'])) return
   const at = [...path, 'http2']
   if (transport !== 'auto' && report.isValid([...path, 'transport'])) {
     const message = `transport: ${transport} does not support HTTP/2`
-    report.add({ path: at, message, remedy: 'write transport: auto, or http2: off' })
+    report.add({ path: at, message, remedy: 'write transport: auto, or remove http2' })
   }
-  if (http2 !== 'auto' || !report.isValid([...path, 'targets']) || targets.some(isSecure)) return
+  if (http2.priorKnowledge || !report.isValid([...path, 'targets']) || targets.some(isSecure)) return
   report.add({
     path: at,
     severity: 'warning',
-    message: `http2: auto has no effect: upstream '${path.at(-1)}' has no https target`,
-    remedy: 'write http2: prior-knowledge for targets that support HTTP/2 without TLS',
+    message: `http2.alpn has no effect: upstream '${path.at(-1)}' has no https target`,
+    remedy: 'write http2: { priorKnowledge: true } for targets that support HTTP/2 without TLS',
   })
 }
 

@@ -57,13 +57,13 @@ function checkFailover(
 ): void {
   if (!report.isValid([...path, 'targets'])) return
   const roles = upstream.targets.map((target) => (typeof target === 'string' ? 'primary' : target.role))
-  if (parseRatio(upstream.spillBelow) > 0 && !roles.includes('failover'))
+  if (parseRatio(upstream.failoverBelow) > 0 && !roles.includes('failover'))
     report.add({
-      path: [...path, 'spillBelow'],
+      path: [...path, 'failoverBelow'],
       at: 'key',
       severity: 'warning',
-      message: 'spillBelow has no effect without a target with role: failover',
-      remedy: 'give a target role: failover, or remove spillBelow',
+      message: 'failoverBelow has no effect without a target with role: failover',
+      remedy: 'give a target role: failover, or remove failoverBelow',
     })
   for (const [target, place] of origins.entries(upstream.targets, [...path, 'targets']))
     if (typeof target !== 'string' && target.role !== 'failover' && target.priority > 1)

@@ -1,7 +1,7 @@
 /** Minimum speed of clients, from the limits of the listener. */
 export interface ClientPace {
   /** Bytes of the request body to buffer before the request takes an upstream connection. */
-  readonly bodyBuffer: number
+  readonly bodyBufferBytes: number
   /**
    * Maximum wait for the next bytes of the request body, in milliseconds. Also the time that a client may
    * stay below `minBodyRate`.
@@ -16,4 +16,4 @@ export interface ClientPace {
 }
 
 /** Client limits of an exchange that did not arrive through a listener. */
-export const NO_PACE: ClientPace = { bodyBuffer: 0, bodyIdleMs: 0, minBodyRate: 0, minReadRate: 0 }
+export const NO_PACE: ClientPace = { bodyBufferBytes: 0, bodyIdleMs: 0, minBodyRate: 0, minReadRate: 0 }

@@ -41,7 +41,7 @@ function listenerSettings({ maxObjectBytes, connections }: CacheSettings): Liste
     headers: 100,
     urlBytes: 8192,
     bodyBytes: maxObjectBytes,
-    bodyBuffer: 0,
+    bodyBufferBytes: 0,
     connections,
     connectionsPerClient: connections,
     keepAliveMs: 10_000,

@@ -18,7 +18,7 @@ function compileProxy(route: RoutePlan, upstream: Upstream): ProxyAction {
     kind: 'proxy',
     upstream,
     timeouts,
-    delivery: { idleMs: timeouts.idleMs, bufferBytes: upstream.responseBuffer },
+    delivery: { idleMs: timeouts.idleMs, bufferBytes: upstream.responseBufferBytes },
     target: compileTarget(route),
     host: route.rewrite?.host ?? 'keep',
     webSocket: route.websocket,

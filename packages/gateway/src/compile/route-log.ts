@@ -28,16 +28,16 @@ export function compileUnknownLog(log: LogPlan): RouteLog {
   return { rule, byMethod: null, slowMs: log.slowMs }
 }
 
-function goesNowhere({ sink, targets }: LogPlan): boolean {
-  return sink === 'none' && targets.length === 0
+function goesNowhere({ sink, outputs }: LogPlan): boolean {
+  return sink === 'none' && outputs.length === 0
 }
 
 /**
  * Returns true if records include policy runs. Minimal records do not; others include those that failed or
  * were slow, or all.
  */
-function tellsPolicies({ sink, fields, targets }: LogPlan): boolean {
-  return (sink !== 'none' && fields !== 'minimal') || targets.some((target) => target.fields !== 'minimal')
+function tellsPolicies({ sink, fields, outputs }: LogPlan): boolean {
+  return (sink !== 'none' && fields !== 'minimal') || outputs.some((output) => output.fields !== 'minimal')
 }
 
 function ruleOf(

@@ -86,9 +86,8 @@ export function targetFactory(
 function createTransport(plan: UpstreamPlan, options: UndiciTransportOptions, clock: CachedClock): Transport {
   const { http2, transport } = plan
   const isSecure = options.tls !== null
-  if (http2 === 'prior-knowledge') return new H2Transport({ ...options, fallback: null })
-  if (http2 === 'auto' && isSecure)
-    return new H2Transport({ ...options, fallback: new UndiciTransport(options) })
+  if (http2.priorKnowledge) return new H2Transport({ ...options, fallback: null })
+  if (http2.alpn && isSecure) return new H2Transport({ ...options, fallback: new UndiciTransport(options) })
   if (isSecure || transport === 'undici' || options.proxy) return new UndiciTransport(options)
   return new WireTransport({ ...options, clock })
 }

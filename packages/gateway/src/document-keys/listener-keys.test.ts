@@ -256,14 +256,14 @@ testKeys('listeners', {
     const post = (body: string): Promise<Response> => fetch(gateway.url, { method: 'POST', body })
     assert.deepEqual([(await post('123456789')).status, (await post('1234567890')).status], [200, 413])
   },
-  'limits.bodyBuffer': async (t) => {
-    for (const [bodyBuffer, isSent] of [
+  'limits.bodyBufferBytes': async (t) => {
+    for (const [bodyBufferBytes, isSent] of [
       ['5b', true],
       ['6b', false],
     ] as const) {
       let received = ''
       const origin = await rawOrigin(t, (socket) => socket.on('data', (chunk) => (received += String(chunk))))
-      const gateway = await serve(t, { target: origin.url, listener: { limits: { bodyBuffer } } })
+      const gateway = await serve(t, { target: origin.url, listener: { limits: { bodyBufferBytes } } })
       const client = await connectRaw(t, gateway.port)
       client.send(`${POST}Content-Length: 10\r\n\r\nbegin`)
       await until(() => gateway.plane.inFlight === 1 && received.includes('begin') === isSent)

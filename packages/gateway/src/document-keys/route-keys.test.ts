@@ -193,8 +193,8 @@ testKeys(
     'websocket.idleTimeout': async (t) => {
       assert.equal((await closeOf(await webSocket(t, { idleTimeout: '50ms' }))).code, 1001)
     },
-    'websocket.maxMessage': async (t) => {
-      const client = await webSocket(t, { maxMessage: '10b' })
+    'websocket.maxMessageBytes': async (t) => {
+      const client = await webSocket(t, { maxMessageBytes: '10b' })
       client.send('a'.repeat(11))
       assert.equal((await closeOf(client)).code, 1009)
     },

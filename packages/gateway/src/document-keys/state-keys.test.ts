@@ -131,10 +131,10 @@ if (redisSkip === false) {
       const { url, caFile } = await secureServer(t)
       assert.equal(await firstCount(t, { url, tls: { caFile } }), '1')
     },
-    'tls.serverName': async (t) => {
+    'tls.servername': async (t) => {
       const { url, caFile } = await secureServer(t)
       const byAddress = url.replace('localhost', '127.0.0.1')
-      assert.equal(await firstCount(t, { url: byAddress, tls: { caFile, serverName: 'localhost' } }), '1')
+      assert.equal(await firstCount(t, { url: byAddress, tls: { caFile, servername: 'localhost' } }), '1')
     },
     'tls.insecure': async (t) => {
       const { url } = await secureServer(t)

@@ -147,17 +147,34 @@ export const connectionKeys: Readonly<Record<string, Effect>> = {
   },
   'proxy.username': proxyCredentials,
   'proxy.password': proxyCredentials,
-  http2: async (t) => {
+  'http2.priorKnowledge': async (t) => {
     const server = http2.createServer((req, res) => void res.end(req.httpVersion))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     t.after(() => server.close())
     const targets = [`http://127.0.0.1:${(server.address() as AddressInfo).port}`]
-    const gateway = await serve(t, { upstream: { targets, http2: 'prior-knowledge', keepAlive: '20ms' } })
+    const gateway = await serve(t, {
+      upstream: { targets, http2: { priorKnowledge: true }, keepAlive: '20ms' },
+    })
     assert.deepEqual(await bodies(gateway.url, 1), ['2.0'])
     assert.equal((await fetch((await serve(t, { upstream: { targets } })).url)).status, 502)
+  },
+  'http2.alpn': async (t) => {
+    const server = http2.createSecureServer(
+      FAKE_CERTIFICATES.localhost,
+      (req, res) => void res.end(req.httpVersion),
+    )
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.after(() => server.close())
+    const targets = [`https://localhost:${(server.address() as AddressInfo).port}`]
+    const tls = { insecure: true }
+    const gateway = await serve(t, { upstream: { targets, http2: { alpn: true }, tls, keepAlive: '20ms' } })
+    assert.deepEqual(await bodies(gateway.url, 1), ['2.0'])
     // An https target with HTTP/1.1 only works too.
-    const tls = { caFile: files(t).cert }
-    const secure = await serve(t, { upstream: { targets: [await secureOrigin(t)], http2: 'auto', tls } })
-    assert.deepEqual(await bodies(secure.url, 1), ['client unknown'])
+    const upstream = {
+      targets: [await secureOrigin(t)],
+      http2: { alpn: true },
+      tls: { caFile: files(t).cert },
+    }
+    assert.deepEqual(await bodies((await serve(t, { upstream })).url, 1), ['client unknown'])
   },
 }

@@ -123,13 +123,13 @@ testKeys('upstreams', {
   ...sessionKeys,
   ...canaryKeys,
   ...mirrorKeys,
-  spillBelow: async (t) => {
+  failoverBelow: async (t) => {
     const targets = ['http://a', 'http://b', { url: 'http://c', role: 'failover' }]
-    for (const [spillBelow, spilled] of [
+    for (const [failoverBelow, spilled] of [
       ['0%', 0],
       ['100%', 4],
     ] as const) {
-      const upstream = compiledUpstream(t, { targets, spillBelow })
+      const upstream = compiledUpstream(t, { targets, failoverBelow })
       upstream.targets[0]!.isAvailable = false
       const chosen = Array.from({ length: 8 }, () => upstream.choose(new Exchange(), [])!.origin)
       assert.equal(chosen.filter((origin) => origin === 'http://c').length, spilled)
@@ -169,24 +169,24 @@ testKeys('upstreams', {
     assert.equal((await fetch(strict.url)).status, 502)
     assert.equal((await fetch((await serve(t, { target: url })).url)).status, 200)
   },
-  responseBuffer: async (t) => {
+  responseBufferBytes: async (t) => {
     const large = Buffer.alloc(16 * 1024 * 1024)
     const ended = { count: 0 }
     const { url } = await httpOrigin(t, (_, res) => void res.on('finish', () => ended.count++).end(large))
-    for (const responseBuffer of ['32mb', '0b']) {
-      const gateway = await serve(t, { upstream: { targets: [url], responseBuffer } })
+    for (const responseBufferBytes of ['32mb', '0b']) {
+      const gateway = await serve(t, { upstream: { targets: [url], responseBufferBytes } })
       const client = await connectRaw(t, gateway.port)
       client.pause()
       client.send(GET)
       const isActive = (): boolean =>
         gateway.plane.samples().some(({ name, value }) => name === 'gw_upstream_active' && value > 0)
       await until(() => gateway.plane.inFlight === 1)
-      if (responseBuffer === '0b') {
+      if (responseBufferBytes === '0b') {
         await until(isActive)
         client.resume()
       }
       await until(() => !isActive())
-      assert.equal(gateway.plane.inFlight === 1, responseBuffer !== '0b')
+      assert.equal(gateway.plane.inFlight === 1, responseBufferBytes !== '0b')
       client.reset()
     }
   },

@@ -211,8 +211,8 @@ export const mirrorKeys: Readonly<Record<string, Effect>> = {
     await until(() => paths.length === 2)
     assert.equal(skipped(), 3)
   },
-  'mirror.maxBody': async (t) => {
-    const { url, paths, skipped } = await mirrored(t, { maxBody: '4b' })
+  'mirror.maxBodyBytes': async (t) => {
+    const { url, paths, skipped } = await mirrored(t, { maxBodyBytes: '4b' })
     for (const body of ['four', 'fives'])
       await (await fetch(`${url}/${body}`, { method: 'POST', body })).text()
     await until(() => paths.length === 1)
@@ -234,7 +234,7 @@ export const mirrorKeys: Readonly<Record<string, Effect>> = {
     assert.deepEqual(found?.['body'], ['/a/b/1', '/more'])
     assert.equal(await differenceWith(t, { json: false }), undefined)
   },
-  'mirror.compare.maxBody': async (t) => {
-    assert.equal(await differenceWith(t, { maxBody: '16b' }), undefined)
+  'mirror.compare.maxBodyBytes': async (t) => {
+    assert.equal(await differenceWith(t, { maxBodyBytes: '16b' }), undefined)
   },
 }

@@ -226,18 +226,18 @@ function isReturn(event: string, fields: object): boolean {
   return event === 'target_condition' && (fields as { condition: string }).condition === 'available'
 }
 
-/** Tests of the keys `breaker`, `outlier`, `whenAllDown` and `retry`. */
+/** Tests of the keys `breaker`, `outlier`, `panicMode` and `retry`. */
 export const STATE_KEYS: Readonly<Record<string, Effect>> = {
   ...BREAKER_KEYS,
   ...OUTLIER_KEYS,
-  whenAllDown: async (t) => {
-    for (const [whenAllDown, status] of [
-      ['refuse', 503],
-      ['try-any', 200],
+  panicMode: async (t) => {
+    for (const [panicMode, status] of [
+      [false, 503],
+      [true, 200],
     ] as const) {
       const origin = await moody(t)
       const outlier = { consecutiveFailures: 1, maxEjected: '100%' }
-      const gateway = await serve(t, { upstream: { targets: [origin.url], outlier, whenAllDown } })
+      const gateway = await serve(t, { upstream: { targets: [origin.url], outlier, panicMode } })
       assert.deepEqual(await asker(gateway)('bad', 'good'), [500, status])
       assert.equal(conditions(gateway)[origin.url], 'ejected')
     }

@@ -31,7 +31,7 @@ function lateHeartbeat() {
 
 const READERS: Readonly<Record<string, PlanOverrides>> = {
   'that waits for more before it goes to its upstream': {},
-  'on its way to its upstream': { listener: { limits: { bodyBuffer: 0 } } },
+  'on its way to its upstream': { listener: { limits: { bodyBufferBytes: 0 } } },
   'that a policy reads': { routes: [{ id: 'all', policies: FAKE_POLICIES }] },
 }
 

@@ -40,7 +40,7 @@ function startWith(t: TestContext, url: string, capture = EVERYTHING): Promise<L
 test('a client that disconnects during its upload releases the memory of its body', async (t) => {
   let begun = 0
   const origin = await rawOrigin(t, (socket) => socket.on('data', () => begun++))
-  const limits = { bodyBuffer: 0 }
+  const limits = { bodyBufferBytes: 0 }
   const upstreams = [{ urls: [origin.url], timeouts: TIMEOUTS }]
   const gateway = await startLogged(t, { upstreams, listener: { limits } }, { capture: EVERYTHING })
   const client = await connectRaw(t, gateway.port)

@@ -217,7 +217,7 @@ test('a client that disconnects while it sends leaves what it had sent', async (
   const capture = captureOf({ requestIn: ON, requestUp: ON, keepBodyOn })
   const gateway = await startLogged(
     t,
-    { upstreams: [{ urls: [origin.url], timeouts: TIMEOUTS }], listener: { limits: { bodyBuffer: 0 } } },
+    { upstreams: [{ urls: [origin.url], timeouts: TIMEOUTS }], listener: { limits: { bodyBufferBytes: 0 } } },
     { capture },
   )
   const client = await connectRaw(t, gateway.port)

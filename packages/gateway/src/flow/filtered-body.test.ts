@@ -298,7 +298,7 @@ for (const engine of ['uws', 'node'] as const) {
     })
     const overrides = {
       listener: { engine },
-      upstreams: [{ urls: [origin.url], responseBuffer: 128 * 1024 }],
+      upstreams: [{ urls: [origin.url], responseBufferBytes: 128 * 1024 }],
     }
     const { url } = await serve({ t, seen, step: adding(() => filterOf(seen, { write })), overrides })
     const asked = fetch(url)

@@ -252,7 +252,7 @@ test('over HTTP/2 too, beside other streams of the connection', async (t) => {
     },
     onRejected: () => true,
   })
-  const upstream = { urls: [`http://127.0.0.1:${port}`], http2: 'prior-knowledge' as const }
+  const upstream = { urls: [`http://127.0.0.1:${port}`], http2: { alpn: false, priorKnowledge: true } }
   const routes = [{ id: 'all', policies: POLICIES }]
   const gateway = await startGateway(t, { upstreams: [upstream], routes }, { catalog })
   const response = await fetch(gateway.url)

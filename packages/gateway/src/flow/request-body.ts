@@ -20,7 +20,7 @@ export interface RequestBodyObserver {
 const MAX_KEPT_BYTES = 4 * 1024 * 1024
 
 /**
- * The request body on its way to a target. A body of up to `limits.bodyBuffer`, or in one piece, is buffered and can be
+ * The request body on its way to a target. A body of up to `limits.bodyBufferBytes`, or in one piece, is buffered and can be
  * sent again. A longer one is streamed once that much has arrived, so that a slow client does not occupy a connection.
  * The start of a streamed body is kept until an attempt has a connection, so that an attempt without one can be
  * repeated. The client is not read meanwhile.
@@ -91,7 +91,7 @@ export class RequestBody implements BodyReceiver {
     const gathered = this.#gathered
     gathered.add(chunk)
     if (isLast) this.whole = gathered.toBuffer()
-    else if (gathered.size < this.#x.pace.bodyBuffer) return
+    else if (gathered.size < this.#x.pace.bodyBufferBytes) return
     else {
       this.#keptBytes = gathered.size
       this.#kept.push(gathered.toBuffer())

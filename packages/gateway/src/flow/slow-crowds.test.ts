@@ -59,7 +59,7 @@ function conform(transport: TransportName): void {
     const origin = await httpOrigin(t, mixed(4 * 1024 * 1024))
     const gateway = await startGateway(t, {
       ...upstreamOf(origin.url),
-      upstreams: [{ ...upstreamOf(origin.url).upstreams![0]!, responseBuffer: 8 * 1024 * 1024 }],
+      upstreams: [{ ...upstreamOf(origin.url).upstreams![0]!, responseBufferBytes: 8 * 1024 * 1024 }],
     })
     // Together they have 64 MB, and the sockets as much again.
     const clients = await crowd(t, gateway, GET_LARGE, { size: 8 })

@@ -65,14 +65,14 @@ class WebSocketSession {
 
   start(client: FrameEnd, target: FrameEnd, isCompressible: boolean): void {
     const { context, timer, x, route } = this.#flow
-    const { idleMs, maxMessage, rate } = this.#action.webSocket!
+    const { idleMs, maxMessageBytes, rate } = this.#action.webSocket!
     timer.stop()
     context.inFlight--
     x.record.stream = this.#counts
     const relay = new WebSocketRelay({
       client,
       target,
-      bounds: { idleMs, maxMessage, rate: rate ?? Number.POSITIVE_INFINITY, isCompressible },
+      bounds: { idleMs, maxMessageBytes, rate: rate ?? Number.POSITIVE_INFINITY, isCompressible },
       wheel: context.wheel,
       counts: this.#counts,
       onFault: (error) => context.report('websocket_fault', { route: route.id, error: String(error) }),

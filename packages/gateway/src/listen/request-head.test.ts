@@ -17,7 +17,7 @@ const SETTINGS: ListenerSettings = {
   headers: 8,
   urlBytes: 100,
   bodyBytes: 1000,
-  bodyBuffer: 65_536,
+  bodyBufferBytes: 65_536,
   connections: 10,
   connectionsPerClient: 10,
   keepAliveMs: 75_000,

@@ -16,7 +16,7 @@ const SETTINGS: ListenerSettings = {
   headers: 10,
   urlBytes: 20,
   bodyBytes: 100,
-  bodyBuffer: 65_536,
+  bodyBufferBytes: 65_536,
   connections: 10,
   connectionsPerClient: 10,
   keepAliveMs: 75_000,

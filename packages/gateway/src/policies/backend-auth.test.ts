@@ -131,7 +131,7 @@ test('a refused token is replaced once, and the request is retried if its body i
   backend.accepted.clear()
   backend.accepted.add('Bearer t2')
   backend.seen.length = 0
-  // Larger than `limits.bodyBuffer`, so the body is gone when the response arrives.
+  // Larger than `limits.bodyBufferBytes`, so the body is gone when the response arrives.
   assert.equal(await send('x'.repeat(200_000)), 401)
   assert.equal(server.calls.length, 1)
   assert.deepEqual(await Promise.all([send('four'), send(), send('four')]), [200, 200, 200])

@@ -61,7 +61,7 @@ export async function startLogged(
     fields: 'standard',
     file: { dir, maxBytes: 16 * 1024 ** 2, segmentBytes: 1024 ** 2 },
     elasticsearch: null,
-    targets: [],
+    outputs: [],
     geo: null,
     slowMs: 1000,
     privacy: null,

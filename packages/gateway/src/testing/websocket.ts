@@ -9,7 +9,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 /** Default WebSocket settings of a test route. */
 export const WEBSOCKETS: WebSocketPlan = {
   idleMs: 60_000,
-  maxMessage: 1_048_576,
+  maxMessageBytes: 1_048_576,
   rate: null,
   compression: 'refuse',
 }

@@ -60,7 +60,7 @@ test('a level keeps the part of the requests that its available share allows, an
     { url: 'http://b', weight: 1 },
     { url: 'http://c', role: 'failover' },
   ]
-  const upstream = compiledUpstream(t, { targets, spillBelow: '50%' })
+  const upstream = compiledUpstream(t, { targets, failoverBelow: '50%' })
   takeOut(upstream, 1)
   assert.deepEqual(new Set(chosen(upstream, 8)), new Set(['http://a']))
   takeOut(upstream, 0)

@@ -46,7 +46,7 @@ class Level {
  */
 export class TargetSelection {
   readonly #levels: readonly Level[]
-  readonly #spillBelow: number
+  readonly #failoverBelow: number
   readonly #hashOn: HashKey | null
   readonly #canary: Canary | null
   readonly #canaries: Level | null
@@ -64,7 +64,7 @@ export class TargetSelection {
           plan.balance,
         ),
     )
-    this.#spillBelow = plan.spillBelow
+    this.#failoverBelow = plan.failoverBelow
     this.#hashOn = plan.balance === 'hash' ? plan.hashOn : null
     this.#canary = canaries.length === 0 ? null : canary
     this.#canaries = canaries.length === 0 ? null : new Level(canaries, plan.balance)
@@ -93,8 +93,8 @@ export class TargetSelection {
 
   #firstLevel(): number {
     let number = 0
-    if (this.#spillBelow === 0) return number
-    while (number < this.#levels.length - 1 && this.#levels[number]!.spills(this.#spillBelow)) number++
+    if (this.#failoverBelow === 0) return number
+    while (number < this.#levels.length - 1 && this.#levels[number]!.spills(this.#failoverBelow)) number++
     return number
   }
 

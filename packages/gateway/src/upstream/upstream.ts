@@ -24,7 +24,7 @@ export class Upstream {
   /** Maximum wait for a connection in milliseconds. */
   readonly pendingTimeoutMs: number
   /** Number of response bytes buffered for a slow client. */
-  readonly responseBuffer: number
+  readonly responseBufferBytes: number
   readonly canary: Canary | null
   /** Mirror that gets copies of requests, or null. */
   readonly mirror: Mirror | null
@@ -60,10 +60,10 @@ export class Upstream {
     this.budget = new RetryBudget(plan.retry.budget)
     this.retry = plan.retry
     this.retryOn = plan.retry.attempts === 0 || plan.retry.on.length === 0 ? null : plan.retry.on
-    this.#triesAny = plan.whenAllDown === 'try-any'
+    this.#triesAny = plan.panicMode
     this.#checkMs = plan.health?.intervalMs ?? null
     this.pendingTimeoutMs = plan.pendingTimeoutMs
-    this.responseBuffer = plan.responseBuffer
+    this.responseBufferBytes = plan.responseBufferBytes
     this.canary =
       plan.canary === null
         ? null
@@ -124,7 +124,7 @@ export class Upstream {
     }
   }
 
-  /** Returns the least busy target that may be tried although none is available (`whenAllDown: try-any`), or null. */
+  /** Returns the least busy target that may be tried although none is available (`panicMode`), or null. */
   #chooseUnavailable(tried: readonly Target[]): Target | null {
     if (!this.#triesAny || this.#serving.some(({ isAvailable }) => isAvailable)) return null
     const left = this.#serving.filter((target) => target.state.isTryable && !tried.includes(target))

@@ -36,7 +36,7 @@ test('a bundle whose listener cannot be opened leaves no log writer behind', {
       fields: 'standard',
       file: { dir, maxBytes: 8 * MB, segmentBytes: MB },
       elasticsearch: null,
-      targets: [],
+      outputs: [],
       geo: null,
       slowMs: 1000,
       privacy: null,

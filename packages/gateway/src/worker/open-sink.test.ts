@@ -27,7 +27,7 @@ async function callOnce(
   const spool: LogSpoolPlan = {
     dir: scratch(t),
     maxBytes: 8 * 1024 ** 2,
-    keepFreeBytes: 0,
+    minFreeBytes: 0,
     whenFull: 'drop-oldest',
   }
   const file = { dir: '', maxBytes: 0, segmentBytes: 0 }
@@ -37,7 +37,7 @@ async function callOnce(
       fields: 'standard',
       file,
       elasticsearch: null,
-      targets: [],
+      outputs: [],
       geo: null,
       slowMs: 1000,
       privacy: null,
@@ -120,7 +120,7 @@ test('a plan with several targets gives each the calls and fields that it asks f
   t.after(() => server.close().closeAllConnections())
   const { port } = server.address() as AddressInfo
   const spool: LogSpoolPlan = {
-    ...{ dir: join(dir, 'spool'), maxBytes: 8 * 1024 ** 2, keepFreeBytes: 0 },
+    ...{ dir: join(dir, 'spool'), maxBytes: 8 * 1024 ** 2, minFreeBytes: 0 },
     whenFull: 'drop-oldest',
   }
   const fileOf = (id: string) => ({ dir: join(dir, id), maxBytes: 1024 ** 2, segmentBytes: 256 * 1024 })
@@ -142,7 +142,7 @@ test('a plan with several targets gives each the calls and fields that it asks f
     log: {
       ...common,
       ...{ sink: 'file', file: fileOf('main'), geo: null, slowMs: 1000, unknownRoutes: true },
-      targets: [
+      outputs: [
         { ...common, id: 'errors', sink: 'webhook', webhook, when: 'res.status >= 500', fields: 'standard' },
         { ...common, id: 'nothing', sink: 'file', file: fileOf('nothing'), share: 0 },
         // A condition that fails to evaluate loses no record.
@@ -184,7 +184,7 @@ test('if one of several targets fails to open, all are closed', async (t) => {
   }
   const log: LogPlan = {
     ...{ ...common, file: fileOf('main'), geo: null, slowMs: 1000, unknownRoutes: true },
-    targets: [{ ...common, id: 'bad', file: fileOf('in-the-way') }],
+    outputs: [{ ...common, id: 'bad', file: fileOf('in-the-way') }],
   }
   await assert.rejects(startGateway(t, { log }), /in-the-way/)
 })

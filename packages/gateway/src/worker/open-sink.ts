@@ -1,11 +1,11 @@
 import type {
   LogElasticsearchPlan,
   LogOutletPlan,
+  LogOutputPlan,
   LogPlan,
   LogSinkKind,
   LogSpoolPlan,
   LogSyslogPlan,
-  LogTargetPlan,
   LogWebhookPlan,
   Plan,
 } from '@sluice/config'
@@ -43,10 +43,10 @@ const MAIN = 'main'
 export function openSink({ log }: Plan, common: CommonOptions): LogSink {
   const options: CommonOptions = { ...common, geo: log.geo, slowMs: log.slowMs }
   const main = log.sink === 'none' ? noneSink : openOutlet({ ...log, sink: log.sink }, log, options)
-  if (log.targets.length === 0) return main
+  if (log.outputs.length === 0) return main
   const outlets: Outlet[] = log.sink === 'none' ? [] : [{ id: MAIN, sink: main, wants: null }]
   try {
-    for (const target of log.targets) {
+    for (const target of log.outputs) {
       outlets.push({ id: target.id, sink: openTarget(target, log, options), wants: choiceOf(target) })
     }
   } catch (error) {
@@ -57,7 +57,7 @@ export function openSink({ log }: Plan, common: CommonOptions): LogSink {
 }
 
 /** Opens a target. Its problems are reported with its name. */
-function openTarget(target: LogTargetPlan, log: LogPlan, common: CommonOptions): LogSink {
+function openTarget(target: LogOutputPlan, log: LogPlan, common: CommonOptions): LogSink {
   const name = `target '${target.id}'`
   const onProblem = (message: string): void => common.onProblem?.(`${name}: ${message}`)
   try {
@@ -82,7 +82,7 @@ export function shippingOf(outlet: LogOutletPlan<LogPlan['sink']>): Shipping | n
 /** Returns the spool folders of a log. */
 export function spoolDirs(log: LogPlan): readonly string[] {
   const outlets: readonly LogOutletPlan[] =
-    log.sink === 'none' ? log.targets : [{ ...log, sink: log.sink }, ...log.targets]
+    log.sink === 'none' ? log.outputs : [{ ...log, sink: log.sink }, ...log.outputs]
   return outlets.flatMap((outlet) =>
     outlet.sink === 'file' ? [] : [SHIPPING[outlet.sink](outlet).spool.dir],
   )
@@ -92,7 +92,7 @@ export function spoolDirs(log: LogPlan): readonly string[] {
  * Returns a predicate for the requests that a target logs, or null for all. If the condition fails, the
  * request is logged, so that a mistake loses nothing.
  */
-function choiceOf({ when, share }: LogTargetPlan): Outlet['wants'] {
+function choiceOf({ when, share }: LogOutputPlan): Outlet['wants'] {
   const condition = when === null ? null : compileCondition(when, 'record')
   if (condition === null) return share === null ? null : (x) => isInSample(x.id, share)
   return (x) => {

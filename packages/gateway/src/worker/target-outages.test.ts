@@ -54,9 +54,9 @@ test('targets out of service are skipped, also for failover, until none is left'
   assert.equal(await ask(gateway.url), 'first')
 })
 
-test('whenAllDown: try-any goes to unhealthy targets, but not to a drained one nor while another is healthy', async (t) => {
+test('panicMode goes to unhealthy targets, but not to a drained one nor while another is healthy', async (t) => {
   const [a, b] = [await named(t, 'a'), await named(t, 'b')]
-  const upstream: UpstreamOverrides = { urls: [a.url, b.url], whenAllDown: 'try-any' }
+  const upstream: UpstreamOverrides = { urls: [a.url, b.url], panicMode: true }
   const gateway = await startGateway(t, { upstreams: [upstream] })
   const answers = async () =>
     new Set([await ask(gateway.url), await ask(gateway.url), await ask(gateway.url)])

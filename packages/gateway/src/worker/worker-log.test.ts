@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { LogPlan, LogTargetPlan } from '@sluice/config'
+import type { LogOutputPlan, LogPlan } from '@sluice/config'
 import { type PlanOverrides, startGateway, type TestGateway, until } from '../testing/gateway.js'
 
 const UPSTREAMS = [{ urls: ['http://127.0.0.1:1'] }]
@@ -20,8 +20,8 @@ function logTo(data: string, id: string): LogPlan {
     ...({ fields: 'minimal', elasticsearch: null, privacy: null, capture: null } as const),
     file: { dir: '', maxBytes: 0, segmentBytes: 0 },
   }
-  const spool = { dir: join(data, `spool-${id}`), maxBytes: 8 * 1024 ** 2, keepFreeBytes: 0 }
-  const target: LogTargetPlan = {
+  const spool = { dir: join(data, `spool-${id}`), maxBytes: 8 * 1024 ** 2, minFreeBytes: 0 }
+  const target: LogOutputPlan = {
     ...{ ...common, id, sink: 'webhook', when: null, share: null },
     webhook: {
       ...{ url: 'http://127.0.0.1:1/', timeoutMs: 1000, tls: { caFile: null, insecure: false } },
@@ -29,7 +29,7 @@ function logTo(data: string, id: string): LogPlan {
       spool: { ...spool, whenFull: 'drop-oldest' },
     },
   }
-  return { ...common, sink: 'none', targets: [target], geo: null, slowMs: 1000, unknownRoutes: true }
+  return { ...common, sink: 'none', outputs: [target], geo: null, slowMs: 1000, unknownRoutes: true }
 }
 
 /** Reports about records that no target will deliver. */

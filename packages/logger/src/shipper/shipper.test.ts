@@ -56,7 +56,7 @@ function bench(t: TestContext, answer: Answer, holdMs?: number) {
       sealAfterMs: 1000,
       maxBytes: 1e9,
       shareBytes: 1e9,
-      keepFreeBytes: 0,
+      minFreeBytes: 0,
       whenFull: 'drop-oldest',
     },
     report,

@@ -17,7 +17,7 @@ export interface ShipperThreadOptions {
   /** Maximum size of the spools of all workers together, and this worker's share of it, in bytes. */
   readonly maxBytes: number
   readonly shareBytes: number
-  readonly keepFreeBytes: number
+  readonly minFreeBytes: number
   readonly whenFull: 'drop-oldest' | 'drop-newest'
   /** Memory shared with the request path (see `SpoolCount`). */
   readonly count: SpoolCount

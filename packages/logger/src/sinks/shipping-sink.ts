@@ -19,7 +19,7 @@ export interface ShippingSinkOptions extends SinkOptions {
     /** Maximum size of the spools of all workers together, in bytes. */
     readonly maxBytes: number
     /** Free disk space to leave to other programs, in bytes; default 0. */
-    readonly keepFreeBytes?: number
+    readonly minFreeBytes?: number
     readonly whenFull: 'drop-oldest' | 'drop-newest'
   }
   readonly output: LogOutputOptions
@@ -49,7 +49,7 @@ export function openShippingSink(options: ShippingSinkOptions): LogSink {
     whenFull: spool.whenFull,
     preparation: checkedPreparation(options),
     maxBytes: spool.maxBytes,
-    keepFreeBytes: spool.keepFreeBytes ?? 0,
+    minFreeBytes: spool.minFreeBytes ?? 0,
     shareBytes: Math.floor(spool.maxBytes / Math.max(1, options.writers ?? 1)),
   }
   return new RecordQueue({

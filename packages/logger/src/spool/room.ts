@@ -10,7 +10,7 @@ export interface RoomOptions {
   /** Size guaranteed to this owner, in bytes. */
   readonly shareBytes: number
   /** Disk space to leave free, in bytes. */
-  readonly keepFreeBytes: number
+  readonly minFreeBytes: number
   /** Records to drop when the limit is reached. */
   readonly whenFull: 'drop-oldest' | 'drop-newest'
 }
@@ -43,15 +43,15 @@ export class Room {
    * system error.
    */
   checkDisk(): void {
-    const { root, keepFreeBytes } = this.#options
-    if (keepFreeBytes === 0) return
+    const { root, minFreeBytes } = this.#options
+    if (minFreeBytes === 0) return
     const { blocks, bavail, bsize } = statfsSync(root)
     // Some network and user-space file systems do not report their size.
     if (blocks === 0) return
     const freeBytes = bavail * bsize
-    if (freeBytes < keepFreeBytes)
+    if (freeBytes < minFreeBytes)
       throw new Error(
-        `${megabytes(freeBytes)} are free, less than spool.keepFree (${megabytes(keepFreeBytes)})`,
+        `${megabytes(freeBytes)} are free, less than spool.minFreeBytes (${megabytes(minFreeBytes)})`,
       )
   }
 

@@ -42,7 +42,7 @@ test('a segment is sealed one second after it was opened', () => {
   spool.sealDue(begunMono + 1000)
   assert.equal(spool.take()?.records, 2)
   // The same for a segment in memory.
-  const full = openSpool(scratchDir(), { keepFreeBytes: Number.MAX_SAFE_INTEGER })
+  const full = openSpool(scratchDir(), { minFreeBytes: Number.MAX_SAFE_INTEGER })
   put(full.spool, 1)
   full.spool.sealDue(performance.now() + 1000)
   assert.equal(full.spool.take()?.records, 1)

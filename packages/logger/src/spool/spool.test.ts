@@ -42,13 +42,16 @@ test('records are on disk before they are shipped and deleted afterwards', () =>
 
 test('records wait in memory if writing would use the disk space to keep free', () => {
   const root = scratchDir()
-  const { spool, ledger } = openSpool(root, { keepFreeBytes: Number.MAX_SAFE_INTEGER })
+  const { spool, ledger } = openSpool(root, { minFreeBytes: Number.MAX_SAFE_INTEGER })
   put(spool, 10)
   spool.sealOpen()
   assert.deepEqual([ledger.account.onDisk, ledger.account.inMemory], [0, 10])
-  assert.match(ledger.problems.join(), /records wait in memory: \d+ MB are free, less than spool.keepFree/)
+  assert.match(
+    ledger.problems.join(),
+    /records wait in memory: \d+ MB are free, less than spool.minFreeBytes/,
+  )
   assert.equal(recordsIn(spool), 10)
-  const enough = openSpool(root, { keepFreeBytes: 1 })
+  const enough = openSpool(root, { minFreeBytes: 1 })
   put(enough.spool, 10)
   assert.equal(enough.ledger.account.onDisk, 10)
 })
@@ -221,7 +224,7 @@ test('an empty file is not a loss', () => {
 
 test('records in memory only count as lost when the process is killed', () => {
   const root = scratchDir()
-  const dead = openSpool(root, { keepFreeBytes: Number.MAX_SAFE_INTEGER })
+  const dead = openSpool(root, { minFreeBytes: Number.MAX_SAFE_INTEGER })
   put(dead.spool, 10)
   assert.equal(dead.ledger.account.inMemory, 10)
   kill(root, dead.options.owner)

@@ -99,8 +99,8 @@ function* targetPlaces(upstream: RawPart, at: string): Generator<Place> {
 
 function* logPlaces(log: RawPart): Generator<Place> {
   yield* outletPlaces(log, 'log')
-  for (const [i, target] of partsAt(log, 'targets').entries())
-    yield* outletPlaces(target, `log.targets[${i}]`)
+  for (const [i, target] of partsAt(log, 'outputs').entries())
+    yield* outletPlaces(target, `log.outputs[${i}]`)
 }
 
 function* outletPlaces(outlet: RawPart, at: string): Generator<Place> {

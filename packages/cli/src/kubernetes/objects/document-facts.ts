@@ -141,7 +141,7 @@ function variablesOf(root: RawPart): DocumentFacts['variables'] {
 
 /** Returns the maximum size of the traffic log. A size that is a reference counts as the default of the setting. */
 function storedBytes(log: RawPart): number {
-  const targets = partsAt(log, 'targets')
+  const targets = partsAt(log, 'outputs')
   const sink = textAt(log, 'sink') ?? (targets.length === 0 ? 'file' : 'none')
   return [{ ...log, sink }, ...targets].reduce((sum, outlet) => sum + outletBytes(outlet), 0)
 }

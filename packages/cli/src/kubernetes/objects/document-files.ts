@@ -78,7 +78,7 @@ export function writtenFolders(root: RawPart): readonly WrittenFolder[] {
   const log = partAt(root, 'log')
   const outlets = [
     ['log', log] as const,
-    ...partsAt(log, 'targets').map((target, i) => [`log.targets[${i}]`, target] as const),
+    ...partsAt(log, 'outputs').map((target, i) => [`log.outputs[${i}]`, target] as const),
   ]
   return outlets.flatMap(([place, outlet]) => {
     const file = textAt(partAt(outlet, 'file'), 'dir')

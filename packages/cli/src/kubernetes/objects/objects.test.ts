@@ -295,7 +295,7 @@ upstreams:
   a: { targets: ["http://10.0.0.5:9000", { url: "https://[fd00::1]" }, "http://127.0.0.1:1", "http://orders"] }
   b: { targets: ["http://stock.shop.svc.cluster.local:81", "https://api.example.com", "http://\${env:X}:5"] }
   c: { targets: ["http://far.example.org:7"], proxy: { url: "http://10.0.0.9:3128" } }
-log: { targets: [{ id: s, sink: syslog, syslog: { address: "udp://10.0.0.6" } }, { id: e, sink: elasticsearch, elasticsearch: { nodes: ["http://elastic.logging:9200"] } }] }
+log: { outputs: [{ id: s, sink: syslog, syslog: { address: "udp://10.0.0.6" } }, { id: e, sink: elasticsearch, elasticsearch: { nodes: ["http://elastic.logging:9200"] } }] }
 state: { cluster: [redis://valkey.example.net, "rediss://10.0.0.7:7000", redis://valkey.store.svc] }
 cache: { url: http://cache.example.net:9910, serve: { persist: { url: rediss://10.0.0.8:6380 } } }
 `),
@@ -392,7 +392,7 @@ test('the data volume fits the maximum size of the traffic log', () => {
   assert.equal(limit('{}'), '1280Mi')
   assert.equal(limit('{ file: { maxBytes: 100mb }, targets: [] }'), '356Mi')
   assert.equal(
-    limit('{ targets: [{ id: a, sink: stdout, stdout: { spool: { maxBytes: 1gb } } }] }'),
+    limit('{ outputs: [{ id: a, sink: stdout, stdout: { spool: { maxBytes: 1gb } } }] }'),
     '1536Mi',
   )
   const volume = { persistentVolumeClaim: { claimName: 'records' } }

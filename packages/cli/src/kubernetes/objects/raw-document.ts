@@ -1,3 +1,5 @@
+import { normalizeDocument } from '@sluice/config'
+import { catalog } from '@sluice/policies'
 import { parse } from 'yaml'
 
 /** A parsed part of a document. References are not resolved. */
@@ -8,7 +10,7 @@ export class ObjectsError extends Error {
   override readonly name = 'ObjectsError'
 }
 
-/** Parses a document to plain data. @throws ObjectsError if it is invalid YAML or has circular aliases */
+/** Parses a document to plain data in its current form. @throws ObjectsError if it is invalid YAML or has circular aliases */
 export function readRaw(text: string): RawPart {
   let root: unknown
   try {
@@ -21,7 +23,7 @@ export function readRaw(text: string): RawPart {
       { cause },
     )
   }
-  return partOf(root)
+  return partOf(normalizeDocument(root, catalog).value)
 }
 
 /** Returns the mapping of a key, or an empty one. */

@@ -16,7 +16,7 @@ function planOf(redis: RedisServer, more: Partial<PersistPlan> = {}): PersistPla
     password: null,
     keyPrefix: 'c:',
     timeoutMs: 10_000,
-    tls: { caFile: null, serverName: null, insecure: false },
+    tls: { caFile: null, servername: null, insecure: false },
     ...more,
   }
 }

@@ -45,7 +45,7 @@ async function gatewayTo(
   return start(t, {
     upstreams: [{ urls: [origin.url], timeouts: PATIENT, connections, maxPending: 10 }],
     // The start of a body is sent upstream at once.
-    listener: { limits: { bodyIdleMs: 60_000, bodyBuffer: 0 } },
+    listener: { limits: { bodyIdleMs: 60_000, bodyBufferBytes: 0 } },
   })
 }
 

@@ -223,7 +223,7 @@ describe('slow clients', { concurrency: true }, () => {
         res.write('begin')
         req.resume().on('end', () => res.end('end'))
       })
-      const listener = { limits: { bodyBuffer: 0 } }
+      const listener = { limits: { bodyBufferBytes: 0 } }
       const gateway = await start(t, { upstreams: [{ urls: [origin.url] }], listener })
       const client = await connectRaw(t, gateway.port)
       const startedMono = performance.now()

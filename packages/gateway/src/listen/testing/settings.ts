@@ -13,7 +13,7 @@ export const SETTINGS: ListenerSettings = {
   headers: 100,
   urlBytes: 8192,
   bodyBytes: 1_000_000_000,
-  bodyBuffer: 65_536,
+  bodyBufferBytes: 65_536,
   connections: 100,
   connectionsPerClient: 100,
   keepAliveMs: 75_000,

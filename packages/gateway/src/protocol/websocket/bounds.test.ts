@@ -153,12 +153,12 @@ testEngines('frames in pieces of one byte are relayed unchanged', async (t, star
   assert.equal(String(await received), 'b'.repeat(200))
 })
 
-testEngines('a message over maxMessage ends with 1009, whole or in fragments', async (t, start) => {
+testEngines('a message over maxMessageBytes ends with 1009, whole or in fragments', async (t, start) => {
   for (const bytes of [
     [frame(2, 'a'.repeat(101))],
     [frame(2, 'a'.repeat(60), false), frame(0, 'a'.repeat(41))],
   ]) {
-    const { client, origin } = await attack(t, start, { maxMessage: 100 })
+    const { client, origin } = await attack(t, start, { maxMessageBytes: 100 })
     client.send(frame(2, 'a'.repeat(100)))
     await messageOf(origin.sockets[0]!)
     const closed = closeOf(origin.sockets[0]!)
@@ -238,7 +238,7 @@ async function stalled(taken: () => number): Promise<number> {
 testEngines(
   'a client that does not read makes its target wait, and gets everything in the end',
   async (t, start) => {
-    const { client, origin } = await attack(t, start, { maxMessage: 1_000_000 })
+    const { client, origin } = await attack(t, start, { maxMessageBytes: 1_000_000 })
     const target = origin.sockets[0]!
     client.pause()
     const sending = sendAll(

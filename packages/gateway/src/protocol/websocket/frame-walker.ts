@@ -28,7 +28,7 @@ export interface WalkerOptions {
   /** True if messages may be compressed because permessage-deflate was negotiated (RFC 7692). */
   readonly isCompressible: boolean
   /** Maximum message size in bytes. */
-  readonly maxMessage: number
+  readonly maxMessageBytes: number
 }
 
 /**
@@ -144,7 +144,7 @@ export class FrameWalker {
     }
     this.#messageBytes += length
     this.#isFragmented = !isFinal
-    return this.#messageBytes <= this.#options.maxMessage || this.#refuse(TOO_LARGE)
+    return this.#messageBytes <= this.#options.maxMessageBytes || this.#refuse(TOO_LARGE)
   }
 
   /** Reads a close frame once it is complete (RFC 6455 section 5.5.1). */

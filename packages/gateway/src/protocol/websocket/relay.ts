@@ -13,7 +13,7 @@ const CUT = 1006
 /** Limits of a relay. */
 export interface RelayBounds {
   readonly idleMs: number
-  readonly maxMessage: number
+  readonly maxMessageBytes: number
   /** Maximum number of messages and control frames per second from the client. */
   readonly rate: number
   readonly isCompressible: boolean
@@ -159,8 +159,8 @@ class Side implements FrameOwner {
     this.end = end
     this.name = options.name
     this.#rate = options.rate
-    const { maxMessage, isCompressible } = options.bounds
-    this.walker = new FrameWalker({ isMasked: this.name === 'client', isCompressible, maxMessage })
+    const { maxMessageBytes, isCompressible } = options.bounds
+    this.walker = new FrameWalker({ isMasked: this.name === 'client', isCompressible, maxMessageBytes })
   }
 
   start(): void {

@@ -29,7 +29,7 @@ export function statePlanOf(port: number, overrides: Partial<StatePlan> = {}): S
     password: null,
     keyPrefix: 'test:',
     timeoutMs: 5000,
-    tls: { caFile: null, serverName: null, insecure: false },
+    tls: { caFile: null, servername: null, insecure: false },
     ...overrides,
   }
 }

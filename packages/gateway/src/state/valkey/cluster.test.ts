@@ -147,19 +147,19 @@ test('all nodes are contacted over TLS with the configured user and name', { ski
   const base = { cluster: [`rediss://127.0.0.1:${tlsPort}`], ...user }
   const named = await opened(t, {
     ...base,
-    tls: { caFile: certFile, serverName: 'localhost', insecure: false },
+    tls: { caFile: certFile, servername: 'localhost', insecure: false },
   })
   assert.equal(await named.store.add('c', 2, LONG_MS), 2)
   const other = openStore(
     t,
-    planOf({ ...base, tls: { caFile: certFile, serverName: 'other.example', insecure: false } }),
+    planOf({ ...base, tls: { caFile: certFile, servername: 'other.example', insecure: false } }),
   )
   const wrong = openStore(
     t,
     planOf({
       ...base,
       password: 'wr0ng',
-      tls: { caFile: certFile, serverName: 'localhost', insecure: false },
+      tls: { caFile: certFile, servername: 'localhost', insecure: false },
     }),
   )
   await until(() => other.events.some((event) => event.includes('altnames')))
@@ -176,7 +176,7 @@ test('credentials are sent to discovered nodes only over TLS if TLS is configure
     t,
     statePlanOf(0, {
       ...{ url: null, cluster: [`rediss://127.0.0.1:${seed.port}`], password: 's3cret' },
-      tls: { caFile: null, serverName: null, insecure: true },
+      tls: { caFile: null, servername: null, insecure: true },
     }),
   )
   await until(() => heard.length > 0)

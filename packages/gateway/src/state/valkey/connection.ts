@@ -169,7 +169,7 @@ function clientOf({ makeClient, RESP_TYPES }: Library, { url, username, password
 
 function tlsOptions(tls: StatePlan['tls'], host: string) {
   // IP addresses are not valid server names (RFC 6066, 3).
-  const servername = tls.serverName ?? (isIP(host) === 0 ? host : null)
+  const servername = tls.servername ?? (isIP(host) === 0 ? host : null)
   return {
     ...(servername === null ? {} : { servername }),
     rejectUnauthorized: !tls.insecure,

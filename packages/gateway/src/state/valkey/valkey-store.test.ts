@@ -44,7 +44,7 @@ test('over TLS only a server with a trusted certificate is accepted', {
   const files = ['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', certFile]
   await RedisServer.start(t, ['--tls-port', String(port), '--tls-auth-clients', 'no', ...files])
   const url = `rediss://localhost:${port}`
-  const tls = { caFile: certFile, serverName: null, insecure: false }
+  const tls = { caFile: certFile, servername: null, insecure: false }
   const trusting = openStore(t, statePlanOf(port, { url, tls }))
   const wary = openStore(t, statePlanOf(port, { url }))
   await trusting.isUp()

@@ -74,7 +74,7 @@ function documentOf(serve: object | null, more: object = {}, route = 'first'): s
 const threadsOf = (pid: number): number => readdirSync(`/proc/${pid}/task`).length
 
 test('every key of cache.serve takes effect, and the server ends with its supervisor', async (t) => {
-  const spaces = { short: { ttl: '1ms' }, own: { max: '8mb' } }
+  const spaces = { short: { ttl: '1ms' }, own: { maxBytes: '8mb' } }
   const sizes = { maxBytes: '8mb', maxObjectBytes: '900kb' }
   const serving = await Serving.start(t, { workers: 3, ...sizes, spaces })
   const { gateway, port } = serving

@@ -113,13 +113,16 @@ test('a check uses HTTP/2 if the upstream does', async (t) => {
   const insecure = { ...TLS, insecure: true }
   const plainUrl = `http://localhost:${plainPort}`
   assert.notEqual(await check(plainUrl), null)
-  assert.equal(await check(plainUrl, {}, { http2: 'prior-knowledge' }), null)
-  assert.notEqual(await check(plainUrl, { path: '/cut' }, { http2: 'prior-knowledge' }), null)
+  assert.equal(await check(plainUrl, {}, { http2: { alpn: false, priorKnowledge: true } }), null)
+  assert.notEqual(
+    await check(plainUrl, { path: '/cut' }, { http2: { alpn: false, priorKnowledge: true } }),
+    null,
+  )
   const secureUrl = `https://localhost:${securePort}`
-  for (const mode of ['auto', 'prior-knowledge'] as const)
-    assert.equal(await check(secureUrl, {}, { http2: mode, tls: insecure }), null)
+  for (const priorKnowledge of [false, true])
+    assert.equal(await check(secureUrl, {}, { http2: { alpn: true, priorKnowledge }, tls: insecure }), null)
   const old = await rawOrigin(t, answering('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'))
-  assert.notEqual(await check(old.url, {}, { http2: 'prior-knowledge' }), null)
+  assert.notEqual(await check(old.url, {}, { http2: { alpn: false, priorKnowledge: true } }), null)
 })
 
 test('a check verifies the pinned key', async (t) => {

@@ -46,7 +46,7 @@ export function createHealthCheck(plan: UpstreamPlan, health: HealthPlan, url: U
       const ask = (connection: net.Socket): void => {
         socket = connection
         connection.on('error', (error) => end(failureOf(error).detail))
-        const isHttp2 = plan.http2 === 'prior-knowledge' || alpnOf(connection) === 'h2'
+        const isHttp2 = plan.http2.priorKnowledge || alpnOf(connection) === 'h2'
         const asked = isHttp2 ? askHttp2 : askHttp1
         asked(connection, url, { health, testBody, end })
       }
@@ -65,7 +65,8 @@ export function createHealthCheck(plan: UpstreamPlan, health: HealthPlan, url: U
 function connectorTo(plan: UpstreamPlan, url: URL): Connector {
   const way = { host: hostOf(url), port: portOf(url), lookup: resolver.lookup, proxy: proxyOptions(plan) }
   if (url.protocol === 'http:') return createConnector({ ...way, tls: null })
-  const protocols = { off: ['http/1.1'], auto: ['h2', 'http/1.1'], 'prior-knowledge': ['h2'] }[plan.http2]
+  const { alpn, priorKnowledge } = plan.http2
+  const protocols = priorKnowledge ? ['h2'] : [...(alpn ? ['h2'] : []), 'http/1.1']
   return createConnector({ ...way, tls: readTls(plan.tls), protocols })
 }
 

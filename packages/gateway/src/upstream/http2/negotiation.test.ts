@@ -57,7 +57,9 @@ test('a gateway uses HTTP/2 without TLS, with bodies in both directions', async 
     stream.respond({ ':status': 200, 'x-two': ['a', 'b'] })
     stream.pipe(stream)
   })
-  const upstreams = [{ urls: [`http://127.0.0.1:${origin.port}`], http2: 'prior-knowledge' as const }]
+  const upstreams = [
+    { urls: [`http://127.0.0.1:${origin.port}`], http2: { alpn: false, priorKnowledge: true } },
+  ]
   const gateway = await startGateway(t, { upstreams })
   for (const size of [0, 10, 3_000_000]) {
     const body = Buffer.alloc(size, 'x')
@@ -70,7 +72,7 @@ test('a gateway uses HTTP/2 without TLS, with bodies in both directions', async 
 
 test('a target that does not speak HTTP/2 leads to 502', async (t) => {
   const { url } = await httpOrigin(t, (_, res) => void res.end())
-  const upstreams = [{ urls: [url], http2: 'prior-knowledge' as const, timeouts: TIMEOUTS }]
+  const upstreams = [{ urls: [url], http2: { alpn: false, priorKnowledge: true }, timeouts: TIMEOUTS }]
   const gateway = await startGateway(t, { upstreams })
   assert.equal((await fetch(gateway.url)).status, 502)
 })

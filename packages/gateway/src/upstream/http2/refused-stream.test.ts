@@ -31,7 +31,10 @@ async function before(
     })
   }
   const { port } = await h2Origin(t, answer, options)
-  const upstream = { urls: [`http://127.0.0.1:${port}`], http2: 'prior-knowledge' } as const
+  const upstream = {
+    urls: [`http://127.0.0.1:${port}`],
+    http2: { alpn: false, priorKnowledge: true },
+  } as const
   return {
     gateway: await startGateway(t, { upstreams: [{ ...upstream, retry: { attempts: 1, budget: 1 } }] }),
     seen,

@@ -48,7 +48,7 @@ export class SyslogOutput implements LogOutput {
    * invalid.
    */
   #tooLong(index: number, bytes: number): Refusal {
-    const reason = `the message has ${bytes} bytes, more than the limit of ${this.#maxBytes}; see log.syslog.maxMessage`
+    const reason = `the message has ${bytes} bytes, more than the limit of ${this.#maxBytes}; see log.syslog.maxMessageBytes`
     return { index, status: 0, type: 'message_too_long', reason }
   }
 }

@@ -37,7 +37,7 @@ export function openSpool(root: string, changes: Partial<SpoolOptions> = {}): Op
   const ledger = new Ledger()
   const options: SpoolOptions = {
     ...{ root, owner: ownerName(1), encoded: () => ledger.account.received, isDirectoryMade: false },
-    ...{ maxBytes: 64 * 1024 ** 2, keepFreeBytes: 0, whenFull: 'drop-oldest' as const },
+    ...{ maxBytes: 64 * 1024 ** 2, minFreeBytes: 0, whenFull: 'drop-oldest' as const },
     sealAfterMs: 1000,
     shareBytes: changes.maxBytes ?? 64 * 1024 ** 2,
     ...changes,

@@ -269,12 +269,12 @@ test('failed logins count for all uses of the same users, and for no other', { s
 })
 
 test('TLS and StartTLS verify the directory', { skip }, async () => {
-  const secure = { caFile: slapd.caFile, serverName: 'localhost' }
+  const secure = { caFile: slapd.caFile, servername: 'localhost' }
   for (const [urls, tls, expected] of [
     [[slapd.secureUrl], secure, 'bob'],
     [[slapd.url], { ...secure, startTls: true }, 'bob'],
-    [[slapd.secureUrl], { ...secure, serverName: 'other' }, 'GW_AUTH_UNAVAILABLE'],
-    [[slapd.url], { ...secure, startTls: true, serverName: 'other' }, 'GW_AUTH_UNAVAILABLE'],
+    [[slapd.secureUrl], { ...secure, servername: 'other' }, 'GW_AUTH_UNAVAILABLE'],
+    [[slapd.url], { ...secure, startTls: true, servername: 'other' }, 'GW_AUTH_UNAVAILABLE'],
     [[slapd.secureUrl], {}, 'GW_AUTH_UNAVAILABLE'],
   ] as const) {
     const step = stepOf(searching({ urls: [...urls], tls }))

@@ -189,7 +189,7 @@ function loginsOf(config: LdapConfig, env: CompileEnv): Logins {
         tls: {
           ...(ca && { ca }),
           ...pair,
-          ...(tls.serverName && { servername: tls.serverName }),
+          ...(tls.servername && { servername: tls.servername }),
           minVersion: 'TLSv1.2',
         },
         onFault: ({ url }, { message }) => env.report('ldap_server', { url, reason: message.slice(0, 200) }),

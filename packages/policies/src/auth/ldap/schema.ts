@@ -42,7 +42,7 @@ export const ldapSchema = policyOptions(
         'Switches `ldap://` connections to TLS before any other request (StartTLS, RFC 4511, 4.14).',
       ),
       caFile: optionalFile('Trusted certificate authorities (PEM). Default: those of Node.js.'),
-      serverName: optionalString('Expected name in the server certificate. Default: the host.', {
+      servername: optionalString('Expected name in the server certificate. Default: the host.', {
         ...text,
         maxLength: 253,
       }),

@@ -39,7 +39,7 @@ test('the bytes of a field reach a target over HTTP/2 as they came', async (t) =
     seen = headers
     stream.respond({ ':status': 200 }, { endStream: true })
   })
-  const upstream = { urls: [`http://127.0.0.1:${origin.port}`], http2: 'prior-knowledge' as const }
+  const upstream = { urls: [`http://127.0.0.1:${origin.port}`], http2: { alpn: false, priorKnowledge: true } }
   const gateway = await startGateway(t, { ...NODE, upstreams: [upstream] })
   const { text } = await sendRaw(gateway.port, [request(`X-All: ${ALL}\r\nCf-Region: ${UTF8}\r\n`)])
   assert.deepEqual(statusesOf(text), [200])

@@ -120,7 +120,7 @@ test('trailers are forwarded in both directions, to a client that accepts them',
   })
   const gateway = await start(t, {
     upstreams: [{ urls: [origin.url] }],
-    listener: { limits: { bodyBuffer: 0 } },
+    listener: { limits: { bodyBufferBytes: 0 } },
   })
   const body = '3\r\nabc\r\n0\r\nX-Up: 1\r\n\r\n'
   for (const [te, end] of [
@@ -147,7 +147,7 @@ test('a trailer that repeats a field of the head, or concerns forwarding, is dro
   })
   const gateway = await start(t, {
     upstreams: [{ urls: [origin.url] }],
-    listener: { limits: { bodyBuffer: 0 } },
+    listener: { limits: { bodyBufferBytes: 0 } },
   })
   const client = await connectRaw(t, gateway.port)
   client.send(`${POST}X-User: me\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n`)

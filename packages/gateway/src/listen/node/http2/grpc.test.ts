@@ -17,11 +17,11 @@ interface Setup {
 async function through(t: TestContext): Promise<Setup> {
   const server = await grpcServer(t)
   const gateway = await startGateway(t, {
-    listener: { engine: 'node', http2: HTTP2, limits: { bodyBuffer: 0 } },
+    listener: { engine: 'node', http2: HTTP2, limits: { bodyBufferBytes: 0 } },
     upstreams: [
       {
         urls: [`http://127.0.0.1:${server.port}`],
-        http2: 'prior-knowledge',
+        http2: { alpn: false, priorKnowledge: true },
         timeouts: { ...TIMEOUTS, totalMs: 0 },
       },
     ],
