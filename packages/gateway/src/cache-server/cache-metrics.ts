@@ -1,7 +1,6 @@
 import type { Sample } from '../telemetry/sample.js'
 import { label, renderSamples } from '../telemetry/text-format.js'
-import { type Counters, RESULTS } from './counters.js'
-import { PERSIST_RESULTS, type PersistCounters } from './store/persist-calls.js'
+import { type Counters, PERSIST_RESULTS, RESULTS } from './counters.js'
 import type { Spaces } from './store/spaces.js'
 
 const HELP = {
@@ -16,11 +15,7 @@ const HELP = {
 }
 
 /** Renders the metrics of the server in the Prometheus text format. The common store has an empty name. */
-export function renderCacheMetrics(
-  spaces: Spaces,
-  counters: Counters,
-  persist: PersistCounters | null,
-): string {
+export function renderCacheMetrics(spaces: Spaces, counters: Counters, isPersistent: boolean): string {
   const samples: Sample[] = RESULTS.map((result) => ({
     name: 'sluice_cache_requests_total',
     labels: label('result', result),
@@ -36,14 +31,14 @@ export function renderCacheMetrics(
       { name: 'sluice_cache_expired_total', labels, value: expired },
     )
   }
-  if (persist !== null) {
+  if (isPersistent) {
     samples.push(
-      { name: 'sluice_cache_persist_up', labels: '', value: persist.isUsed },
-      { name: 'sluice_cache_persist_waiting', labels: '', value: persist.waiting },
+      { name: 'sluice_cache_persist_up', labels: '', value: counters.sum('persist_up') },
+      { name: 'sluice_cache_persist_waiting', labels: '', value: counters.sum('persist_waiting') },
       ...PERSIST_RESULTS.map((result) => ({
         name: 'sluice_cache_persist_total',
         labels: label('result', result),
-        value: persist.of(result),
+        value: counters.sum(`persist_${result}`),
       })),
     )
   }

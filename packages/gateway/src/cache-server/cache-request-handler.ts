@@ -1,6 +1,5 @@
 import { type Exchange, headerJoined, headerValue, type Reply } from '@sluice/core'
 import { browserRefusal } from '../admin/browser-guard.js'
-import type { TimerWheel } from '../lib/timer-wheel.js'
 import type { ClientOwner, ClientStream, RequestHandler } from '../listen/listener.js'
 import { TEXT_FORMAT_TYPE } from '../telemetry/text-format.js'
 import { type CacheAddress, readCacheAddress } from './cache-address.js'
@@ -11,10 +10,9 @@ import type { Counters } from './counters.js'
 import { Download, LARGE_BYTES } from './download.js'
 import type { PersistLink } from './persist/persist-link.js'
 import { FoundEntry } from './store/entry.js'
-import { PersistCounters } from './store/persist-calls.js'
-import type { CacheSettings, SharedMemory } from './store/settings.js'
+import type { CacheSettings } from './store/settings.js'
 import type { Spaces } from './store/spaces.js'
-import type { TransferBudget } from './transfer-budget.js'
+import type { Transfers } from './transfer.js'
 import { tooLarge, Upload } from './upload.js'
 
 const MAX_TYPE_BYTES = 256
@@ -34,13 +32,11 @@ export interface CacheRequestHandlerOptions {
   readonly settings: CacheSettings
   readonly spaces: Spaces
   readonly counters: Counters
-  readonly budget: TransferBudget
-  readonly wheel: TimerWheel
+  readonly transfers: Transfers
   /** Distinguishes entity tags of this server from those of a previous one. */
   readonly epoch: string
   /** Link to the persistence thread, or null without Valkey persistence. */
   readonly persist: PersistLink | null
-  readonly memory: Pick<SharedMemory, 'persist'>
 }
 
 /** Answers the requests to a cache server from its stores. */
@@ -123,7 +119,7 @@ export class CacheRequestHandler implements RequestHandler {
 
   /** Sends the value read last. */
   #sendFound(x: Exchange, client: ClientStream): void {
-    const { counters, budget, wheel } = this.#options
+    const { counters, transfers } = this.#options
     const found = this.#found
     const tag = this.#tagOf(found.version)
     const { type, value } = found
@@ -136,11 +132,11 @@ export class CacheRequestHandler implements RequestHandler {
     const headers = ['content-type', type === '' ? DEFAULT_TYPE : type, 'etag', tag]
     if (x.method === 'HEAD') client.sendHead(200, headers, value.length)
     else if (value.length < LARGE_BYTES) client.send(200, headers, value)
-    else new Download(client, budget, wheel).send(headers, value)
+    else new Download(client, transfers).send(headers, value)
   }
 
   #put(x: Exchange, client: ClientStream, address: CacheAddress): void {
-    const { settings, budget, wheel, counters } = this.#options
+    const { settings, transfers, counters } = this.#options
     const maxBytes = settings.maxObjectBytes
     const entry = this.#entryOf(x, address)
     const done = (value: Uint8Array): void => {
@@ -149,7 +145,7 @@ export class CacheRequestHandler implements RequestHandler {
     if (typeof entry === 'string') this.#refuse(client, 400, entry)
     else if (x.contentLength > maxBytes) this.#refuse(client, 413, tooLarge(maxBytes))
     else if (x.contentLength === 0) done(EMPTY)
-    else new Upload({ client, maxBytes, budget, wheel, done, refused: () => counters.count('refused') })
+    else new Upload({ client, maxBytes, transfers, done, refused: () => counters.count('refused') })
   }
 
   /** Parses the headers of a new entry. Returns a text if they are invalid. */
@@ -240,9 +236,8 @@ export class CacheRequestHandler implements RequestHandler {
   }
 
   #sendMetrics(client: ClientStream): void {
-    const { spaces, counters, memory } = this.#options
-    const persist = memory.persist === null ? null : new PersistCounters(memory.persist)
-    sendText(client, TEXT_FORMAT_TYPE, renderCacheMetrics(spaces, counters, persist))
+    const { spaces, counters, persist } = this.#options
+    sendText(client, TEXT_FORMAT_TYPE, renderCacheMetrics(spaces, counters, persist !== null))
   }
 
   #sendReadiness(client: ClientStream): void {

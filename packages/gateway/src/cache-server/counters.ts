@@ -1,4 +1,4 @@
-/** Results of cache requests, in the order of the words in a row. */
+/** Results of cache requests. */
 export const RESULTS = [
   'hit',
   'miss',
@@ -11,12 +11,33 @@ export const RESULTS = [
   'refused',
 ] as const
 
-/** Result of a cache request, one of RESULTS. */
-export type Result = (typeof RESULTS)[number]
+/** Results of reading and writing values in Valkey. */
+export const PERSIST_RESULTS = [
+  'found',
+  'absent',
+  'late',
+  'unusable',
+  'written',
+  'removed',
+  'failed',
+  'forgotten',
+] as const
 
-const AT = Object.fromEntries(RESULTS.map((result, at) => [result, at])) as Readonly<Record<Result, number>>
+/** Result of reading or writing in Valkey. */
+export type PersistResult = (typeof PERSIST_RESULTS)[number]
+
+/** A counter, or a gauge: Valkey in use (0 or 1), and the number of keys waiting to be written. */
+type Name = (typeof RESULTS)[number] | `persist_${PersistResult}` | 'persist_up' | 'persist_waiting'
+
+const NAMES: readonly Name[] = [
+  ...RESULTS,
+  ...PERSIST_RESULTS.map((result) => `persist_${result}` as const),
+  'persist_up',
+  'persist_waiting',
+]
+const AT = Object.fromEntries(NAMES.map((name, at) => [name, at])) as Readonly<Record<Name, number>>
 /** Each row has its own cache lines, so that threads do not contend for them. */
-const ROW = 16
+const ROW = 24
 
 /** Creates memory for the counters of this many threads. */
 export function countersMemory(threads: number): SharedArrayBuffer {
@@ -33,13 +54,18 @@ export class Counters {
     this.#own = this.#all.subarray(row * ROW, (row + 1) * ROW)
   }
 
-  count(result: Result): void {
-    this.#own[AT[result]]!++
+  count(name: Name): void {
+    this.#own[AT[name]]!++
   }
 
-  sum(result: Result): number {
+  /** Sets a gauge, which only one thread does. */
+  show(name: 'persist_up' | 'persist_waiting', value: number): void {
+    this.#own[AT[name]] = value
+  }
+
+  sum(name: Name): number {
     let sum = 0
-    for (let at = AT[result]; at < this.#all.length; at += ROW) sum += this.#all[at]!
+    for (let at = AT[name]; at < this.#all.length; at += ROW) sum += this.#all[at]!
     return sum
   }
 }

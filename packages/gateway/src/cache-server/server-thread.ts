@@ -9,7 +9,7 @@ import { Counters } from './counters.js'
 import { PersistLink } from './persist/persist-link.js'
 import type { CacheSettings, FromThread, ThreadData, ToThread } from './store/settings.js'
 import { Spaces } from './store/spaces.js'
-import { TransferBudget } from './transfer-budget.js'
+import type { Transfers } from './transfer.js'
 
 /**
  * Time in milliseconds during which connections are told to close with their next response, and for transfers
@@ -55,23 +55,14 @@ function listenerSettings({ maxObjectBytes, connections }: CacheSettings): Liste
 /** Serves until it is told to end. */
 async function serve({ settings, memory, row, epoch }: ThreadData): Promise<void> {
   const wheel = new TimerWheel()
-  const budget = new TransferBudget()
+  const transfers: Transfers = { wheel, open: 0, heldBytes: 0 }
   const counters = new Counters(memory.counters, row)
   const spaces = new Spaces(settings, memory)
   const persist =
-    memory.persist === null
+    memory.writes === null
       ? null
-      : new PersistLink(memory.persist, memory.common.secret, (call) => tell({ kind: 'persist', call }))
-  const handler = new CacheRequestHandler({
-    settings,
-    spaces,
-    counters,
-    budget,
-    wheel,
-    epoch,
-    persist,
-    memory,
-  })
+      : new PersistLink(memory.writes, memory.common.secret, (call) => tell({ kind: 'persist', call }))
+  const handler = new CacheRequestHandler({ settings, spaces, counters, transfers, epoch, persist })
   const listener = await openUwsListener({
     host: settings.host,
     port: settings.port,
@@ -85,7 +76,7 @@ async function serve({ settings, memory, row, epoch }: ThreadData): Promise<void
   })
   parentPort?.on('message', (message: ToThread) => {
     if (typeof message === 'object') persist?.onAnswer(message)
-    else if (message === 'drain') drain(handler, listener, budget)
+    else if (message === 'drain') drain(handler, listener, transfers)
     else if (message === 'beat') tell({ kind: 'heartbeat' })
     else {
       listener.terminate()
@@ -96,13 +87,13 @@ async function serve({ settings, memory, row, epoch }: ThreadData): Promise<void
   tell({ kind: 'listening' })
 }
 
-function drain(handler: CacheRequestHandler, listener: Listener, budget: TransferBudget): void {
+function drain(handler: CacheRequestHandler, listener: Listener, transfers: Transfers): void {
   handler.isDraining = true
   listener.close()
   const since = performance.now()
   const timer = setInterval(() => {
     const waited = performance.now() - since
-    const isIdle = listener.connections() === 0 || (waited > LISTEN_ON_MS && budget.open === 0)
+    const isIdle = listener.connections() === 0 || (waited > LISTEN_ON_MS && transfers.open === 0)
     if (!isIdle && waited < DRAIN_MS) return
     clearInterval(timer)
     tell({ kind: 'drained' })

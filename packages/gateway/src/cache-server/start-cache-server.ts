@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { Worker } from 'node:worker_threads'
-import { countersMemory } from './counters.js'
+import { Counters, countersMemory } from './counters.js'
 import { Persistence } from './persist/persistence.js'
 import { createStoreMemory } from './store/cache-store.js'
-import { persistMemory } from './store/persist-calls.js'
+import { writesMemory } from './store/persist-calls.js'
 import type { CacheSettings, FromThread, SharedMemory, ThreadData, ToThread } from './store/settings.js'
 import { Spaces } from './store/spaces.js'
 
@@ -88,8 +88,8 @@ function shareMemory({ maxBytes, workers, spaces, persist }: CacheSettings): Sha
     own: spaces.flatMap(({ name, maxBytes: ownBytes }) =>
       ownBytes === null ? [] : [{ space: name, memory: createStoreMemory(ownBytes) }],
     ),
-    counters: countersMemory(workers),
-    persist: persist === null ? null : persistMemory(),
+    counters: countersMemory(workers + 1),
+    writes: persist === null ? null : writesMemory(),
   }
 }
 
@@ -98,11 +98,12 @@ function openPersistence(
   memory: SharedMemory,
   report: CacheReport,
 ): Persistence | null {
-  if (settings.persist === null || memory.persist === null) return null
+  if (settings.persist === null || memory.writes === null) return null
   return new Persistence({
     plan: settings.persist,
     spaces: new Spaces(settings, memory),
-    memory: memory.persist,
+    writes: memory.writes,
+    counters: new Counters(memory.counters, settings.workers),
     secret: memory.common.secret,
     maxObjectBytes: settings.maxObjectBytes,
     report,
@@ -130,58 +131,48 @@ async function endOf(
 
 /** A server thread and its messages. */
 class ServerThread {
-  readonly listening: Promise<void>
-  readonly drained: Promise<void>
+  readonly listening: Promise<unknown>
+  readonly drained: Promise<unknown>
   /** Resolves with a fatal error, if there is one. */
   readonly fault: Promise<string>
-  readonly exited: Promise<void>
+  readonly exited: Promise<unknown>
   readonly #worker: Worker
+  /** Messages of the thread, by kind. */
+  readonly #messages = new EventEmitter()
   /** Pending answer of the thread to a heartbeat request, or null. */
-  #turned: Promise<void> | null = null
+  #turned: Promise<unknown> | null = null
 
   constructor(data: ThreadData, persistence: Persistence | null) {
     const worker = new Worker(THREAD, { workerData: data, resourceLimits: LIMITS })
+    const messages = this.#messages
     this.#worker = worker
+    worker.on('message', (message: FromThread) => messages.emit(message.kind, message))
+    messages.on('persist', ({ call }: Extract<FromThread, { kind: 'persist' }>) => {
+      const id = 'id' in call ? call.id : 0
+      persistence?.handle(call, (outcome) => this.post({ kind: 'answer', id, outcome }))
+    })
     this.listening = new Promise((resolve, reject) => {
-      worker.on('message', (message: FromThread) => {
-        if (message.kind === 'listening') resolve()
-        else if (message.kind === 'cannot-listen') reject(new Error(message.message))
-      })
+      messages.once('listening', resolve)
+      messages.once('cannot-listen', ({ message }: { message: string }) => reject(new Error(message)))
       worker.once('error', reject)
     })
-    if (persistence !== null)
-      worker.on('message', (message: FromThread) => {
-        if (message.kind !== 'persist') return
-        const id = 'id' in message.call ? message.call.id : 0
-        persistence.handle(message.call, (outcome) => this.post({ kind: 'answer', id, outcome }))
-      })
-    this.drained = new Promise((resolve) => {
-      worker.on('message', ({ kind }: FromThread) => {
-        if (kind === 'drained') resolve()
-      })
-    })
+    this.drained = once(messages, 'drained')
     this.fault = new Promise((resolve) => {
-      worker.on('message', (message: FromThread) => {
-        if (message.kind === 'fault') resolve(message.message)
-      })
+      messages.once('fault', ({ message }: { message: string }) => resolve(message))
       worker.once('error', (error) => resolve(String(error)))
     })
-    this.exited = new Promise((resolve) => worker.once('exit', () => resolve()))
+    this.exited = new Promise((resolve) => worker.once('exit', resolve))
   }
 
   /** Resolves when the thread's event loop has turned. */
-  turned(): Promise<void> {
-    this.#turned ??= new Promise((resolve) => {
-      const hear = ({ kind }: FromThread): void => {
-        if (kind !== 'heartbeat') return
-        this.#worker.off('message', hear)
+  async turned(): Promise<void> {
+    if (this.#turned === null) {
+      this.#turned = once(this.#messages, 'heartbeat').finally(() => {
         this.#turned = null
-        resolve()
-      }
-      this.#worker.on('message', hear)
+      })
       this.post('beat')
-    })
-    return this.#turned
+    }
+    await this.#turned
   }
 
   post(message: ToThread): void {

@@ -1,15 +1,13 @@
 import { ByteCollector } from '@sluice/core'
-import type { Deadline, TimerWheel } from '../lib/timer-wheel.js'
-import type { BodyReceiver, ClientOwner, ClientStream } from '../listen/listener.js'
+import type { BodyReceiver, ClientStream } from '../listen/listener.js'
 import { sendError } from './cache-answers.js'
-import { TRANSFER_MS, type TransferBudget } from './transfer-budget.js'
+import { Transfer, type Transfers } from './transfer.js'
 
 /** Options for `Upload`. */
 export interface UploadOptions {
   readonly client: ClientStream
   readonly maxBytes: number
-  readonly budget: TransferBudget
-  readonly wheel: TimerWheel
+  readonly transfers: Transfers
   /** Receives the value, which is valid only during the call. */
   readonly done: (value: Uint8Array) => void
   readonly refused: () => void
@@ -18,50 +16,39 @@ export interface UploadOptions {
 /**
  * A value being received. Most arrive in one chunk, which is passed on as it is. Others are collected here.
  */
-export class Upload implements BodyReceiver, ClientOwner, Deadline {
-  dueAt = 0
-  wheelNext: Deadline | null = null
-  wheelPrevious: Deadline | null = null
-  wheelSlot = -1
+export class Upload extends Transfer implements BodyReceiver {
   readonly #options: UploadOptions
-  #gathered: ByteCollector | null = null
+  readonly #gathered = new ByteCollector()
   #isOver = false
 
   constructor(options: UploadOptions) {
+    super(options.client, options.transfers)
     this.#options = options
-    options.client.owner = this
     options.client.readBody(this)
-    if (!this.#isOver && this.#gathered === null) this.#wait()
+    if (!this.#isOver) this.open()
   }
 
   onBodyChunk(chunk: Uint8Array, isLast: boolean): void {
     if (this.#isOver) return
-    const { maxBytes, budget, done } = this.#options
-    if (this.#gathered === null && isLast && chunk.length <= maxBytes) {
-      this.#end()
-      done(chunk)
-      return
-    }
-    const gathered = this.#wait()
+    const { maxBytes } = this.#options
+    const gathered = this.#gathered
     if (gathered.size + chunk.length > maxBytes) this.#refuse(413, tooLarge(maxBytes))
-    else if (!budget.take(chunk.length))
+    else if (isLast && gathered.size === 0) this.#end(chunk)
+    else if (!this.hold(chunk.length))
       this.#refuse(503, 'too many large values are being uploaded; try again')
     else {
+      this.open()
       gathered.add(chunk)
-      if (!isLast) return
-      const value = gathered.toBuffer()
-      this.#end()
-      done(value)
+      if (isLast) this.#end(gathered.toBuffer())
     }
   }
 
-  onClientAbort(): void {
-    this.#end()
+  override onClientAbort(): void {
+    this.#isOver = true
+    this.close()
   }
 
-  onClientDrain(): void {}
-
-  onBodyInvalid(): void {
+  override onBodyInvalid(): void {
     this.#refuse(400, 'the body framing is invalid (RFC 9112)')
   }
 
@@ -69,33 +56,19 @@ export class Upload implements BodyReceiver, ClientOwner, Deadline {
     this.#refuse(408, 'the value was not received completely in time')
   }
 
-  #wait(): ByteCollector {
-    if (this.#gathered !== null) return this.#gathered
-    const { budget, wheel } = this.#options
-    budget.open++
-    this.dueAt = performance.now() + TRANSFER_MS
-    wheel.arm(this)
-    this.#gathered = new ByteCollector()
-    return this.#gathered
+  #end(value: Uint8Array): void {
+    this.#isOver = true
+    this.close()
+    this.#options.done(value)
   }
 
   #refuse(status: number, detail: string): void {
     if (this.#isOver) return
-    this.#end()
-    const { client, refused } = this.#options
-    client.closeAfter = true
-    refused()
-    sendError(client, status, detail)
-  }
-
-  #end(): void {
-    if (this.#isOver) return
     this.#isOver = true
-    if (this.#gathered === null) return
-    const { budget, wheel } = this.#options
-    wheel.disarm(this)
-    budget.open--
-    budget.giveBack(this.#gathered.size)
+    this.close()
+    this.client.closeAfter = true
+    this.#options.refused()
+    sendError(this.client, status, detail)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { PurgeOrder } from '../store/cache-store.js'
 import { keyHash } from '../store/key-hash.js'
-import type { PersistAnswer, PersistCall, PersistMemory, PersistOutcome } from '../store/persist-calls.js'
+import type { PersistAnswer, PersistCall, PersistOutcome } from '../store/persist-calls.js'
 import { slotOf } from '../store/persist-calls.js'
 
 /** Maximum number of unanswered calls per thread. */
@@ -15,8 +15,12 @@ export class PersistLink {
   #changed: string[] = []
   #lastId = 0
 
-  constructor(memory: PersistMemory, secret: readonly [number, number], post: (call: PersistCall) => void) {
-    this.#writes = new Int32Array(memory.writes)
+  constructor(
+    writes: SharedArrayBuffer,
+    secret: readonly [number, number],
+    post: (call: PersistCall) => void,
+  ) {
+    this.#writes = new Int32Array(writes)
     this.#secret = secret
     this.#post = post
   }

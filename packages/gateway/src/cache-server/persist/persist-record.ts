@@ -1,16 +1,16 @@
 import { isFieldValue } from '@sluice/core'
 import type { Entry } from '../store/entry.js'
 
-// Record layout, big-endian: magic, epoch, number, expiry (ms), length of key, type and tags, 0, length of
-// the value; then the four contents.
-const MAGIC = 0x534c4331
-const HEAD_BYTES = 36
+const LINE_END = 10
 const MAX_TYPE_BYTES = 256
 const MAX_TAGS_BYTES = 2048
 /** Maximum lifetime in milliseconds: 365 days. */
 const MAX_TTL_MS = 365 * 86_400_000
 /** Tolerance for clock differences in milliseconds. */
 const SLACK_MS = 60_000
+/** Maximum length of a character in JSON, in bytes, and of everything in a head besides its texts. */
+const CHARACTER_BYTES = 6
+const OTHER_HEAD_BYTES = 256
 
 /**
  * A value as stored in Valkey. Epoch and number order all writes and purges across restarts of the server.
@@ -22,26 +22,28 @@ export interface PersistRecord {
   readonly number: number
 }
 
-/** Maximum record size in bytes without key and value. */
-export const RECORD_OVERHEAD_BYTES = HEAD_BYTES + MAX_TYPE_BYTES + MAX_TAGS_BYTES
+/** Head of a record: everything but the value. An entry without `expiresAt` does not expire. */
+interface Head extends Omit<Entry, 'hash' | 'value' | 'expiresAt'> {
+  readonly epoch: number
+  readonly number: number
+  readonly expiresAt: number | null
+  /** Size of the value. */
+  readonly bytes: number
+}
 
-/** Serializes a record. */
+/** Returns the maximum size of a record in bytes. @param maxBytes maximum value size. */
+export function maxRecordBytes(key: string, maxBytes: number): number {
+  return OTHER_HEAD_BYTES + CHARACTER_BYTES * (key.length + MAX_TYPE_BYTES + MAX_TAGS_BYTES) + maxBytes
+}
+
+/** Serializes a record: its head as JSON, a line feed, and the value. */
 export function writeRecord({ entry, epoch, number }: PersistRecord): Buffer {
   const { key, type, tags, value, expiresAt } = entry
-  const bytes = Buffer.allocUnsafe(HEAD_BYTES + key.length + type.length + tags.length + value.length)
-  bytes.writeUInt32BE(MAGIC, 0)
-  bytes.writeUInt32BE(epoch, 4)
-  bytes.writeDoubleBE(number, 8)
-  bytes.writeDoubleBE(expiresAt, 16)
-  bytes.writeUInt16BE(key.length, 24)
-  bytes.writeUInt16BE(type.length, 26)
-  bytes.writeUInt16BE(tags.length, 28)
-  bytes.writeUInt16BE(0, 30)
-  bytes.writeUInt32BE(value.length, 32)
-  let at = HEAD_BYTES
-  for (const text of [key, type, tags]) at += bytes.write(text, at, 'latin1')
-  bytes.set(value, at)
-  return bytes
+  const head: Head = {
+    ...{ epoch, number, key, type, tags, bytes: value.length },
+    expiresAt: Number.isFinite(expiresAt) ? expiresAt : null,
+  }
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), value])
 }
 
 /**
@@ -53,27 +55,42 @@ export function readRecord(
   key: string,
   { nowMs, maxBytes }: { nowMs: number; maxBytes: number },
 ): PersistRecord | null {
-  if (bytes.length < HEAD_BYTES || bytes.readUInt32BE(0) !== MAGIC) return null
-  const [epoch, number, expiresAt] = [bytes.readUInt32BE(4), bytes.readDoubleBE(8), bytes.readDoubleBE(16)]
-  const [keyEnd, typeEnd, tagsEnd] = endsOf(bytes)
-  const value = bytes.subarray(tagsEnd)
-  if (bytes.length < tagsEnd || value.length !== bytes.readUInt32BE(32) || value.length > maxBytes)
-    return null
-  const isLasting = expiresAt === Number.POSITIVE_INFINITY || expiresAt <= nowMs + MAX_TTL_MS + SLACK_MS
-  if (!(expiresAt > nowMs) || !isLasting || !Number.isSafeInteger(number)) return null
-  const type = bytes.toString('latin1', keyEnd, typeEnd)
-  const tags = bytes.toString('latin1', typeEnd, tagsEnd)
-  const isSound = type.length <= MAX_TYPE_BYTES && isFieldValue(type) && isTags(tags)
-  if (!isSound || bytes.toString('latin1', HEAD_BYTES, keyEnd) !== key) return null
+  const end = bytes.indexOf(LINE_END)
+  const head = parseHead(bytes.toString('utf8', 0, Math.max(0, end)))
+  const value = bytes.subarray(end + 1)
+  if (head?.key !== key || head.bytes !== value.length || value.length > maxBytes) return null
+  const { epoch, number, type, tags } = head
+  const expiresAt = head.expiresAt ?? Number.POSITIVE_INFINITY
+  if (!isWhole(epoch) || !isWhole(number) || !isExpiry(expiresAt, nowMs)) return null
+  if (!isType(type) || !isTags(tags)) return null
   return { entry: { key, type, tags, value, expiresAt }, epoch, number }
 }
 
-function endsOf(bytes: Buffer): [number, number, number] {
-  const keyEnd = HEAD_BYTES + bytes.readUInt16BE(24)
-  const typeEnd = keyEnd + bytes.readUInt16BE(26)
-  return [keyEnd, typeEnd, typeEnd + bytes.readUInt16BE(28)]
+/** Parses a head, whose members can have any type. Returns null if it is not an object. */
+function parseHead(text: string): Partial<Head> | null {
+  try {
+    const head: unknown = JSON.parse(text)
+    return typeof head === 'object' ? head : null
+  } catch {
+    return null
+  }
 }
 
-function isTags(text: string): boolean {
-  return text === '' || (text.length <= MAX_TAGS_BYTES && text.startsWith(' ') && text.endsWith(' '))
+function isWhole(number: unknown): number is number {
+  return Number.isSafeInteger(number)
+}
+
+function isExpiry(expiresAt: unknown, nowMs: number): boolean {
+  if (expiresAt === Number.POSITIVE_INFINITY) return true
+  return typeof expiresAt === 'number' && expiresAt > nowMs && expiresAt <= nowMs + MAX_TTL_MS + SLACK_MS
+}
+
+function isType(text: unknown): text is string {
+  return typeof text === 'string' && text.length <= MAX_TYPE_BYTES && isFieldValue(text)
+}
+
+/** Tags hold one byte per character. */
+function isTags(text: unknown): text is string {
+  if (typeof text !== 'string' || text.length > MAX_TAGS_BYTES) return false
+  return text === '' || /^ [ -\xff]* $/.test(text)
 }

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PersistPlan } from '@sluice/config'
 import { NOT_CONNECTED } from '../../state/valkey/connection.js'
+import type { Counters } from '../counters.js'
 import type { PurgeOrder } from '../store/cache-store.js'
 import { keyHash } from '../store/key-hash.js'
-import type { PersistCall, PersistMemory, PersistOutcome } from '../store/persist-calls.js'
-import { PersistCounters, slotOf } from '../store/persist-calls.js'
+import { type PersistCall, type PersistOutcome, slotOf } from '../store/persist-calls.js'
 import type { Spaces } from '../store/spaces.js'
-import { RECORD_OVERHEAD_BYTES, readRecord, writeRecord } from './persist-record.js'
+import { maxRecordBytes, readRecord, writeRecord } from './persist-record.js'
 import { PersistServer, type StoredGeneration } from './persist-server.js'
 import { PurgeLog } from './purge-log.js'
 import { WriteBehind } from './write-behind.js'
@@ -15,7 +15,9 @@ import { WriteBehind } from './write-behind.js'
 export interface PersistOptions {
   readonly plan: PersistPlan
   readonly spaces: Spaces
-  readonly memory: PersistMemory
+  /** Numbers of writes and removals, see `writesMemory`. */
+  readonly writes: SharedArrayBuffer
+  readonly counters: Counters
   /** Hash secret of the common store. */
   readonly secret: readonly [number, number]
   readonly maxObjectBytes: number
@@ -59,7 +61,7 @@ export class Persistence {
   readonly #options: PersistOptions
   readonly #server: PersistServer
   readonly #log = new PurgeLog()
-  readonly #counters: PersistCounters
+  readonly #counters: Counters
   readonly #writes: Int32Array
   /** Number of writes by other threads that this thread has processed, by slot. */
   readonly #heard: Int32Array
@@ -82,10 +84,10 @@ export class Persistence {
 
   constructor(options: PersistOptions) {
     this.#options = options
-    const { plan, memory, maxObjectBytes } = options
+    const { plan, writes, counters, maxObjectBytes } = options
     this.#mostLoads = Math.min(MAX_LOADS, Math.floor(MAX_LOAD_BYTES / maxObjectBytes))
-    this.#counters = new PersistCounters(memory)
-    this.#writes = new Int32Array(memory.writes)
+    this.#counters = counters
+    this.#writes = new Int32Array(writes)
     this.#heard = new Int32Array(this.#writes.length)
     this.#queue = new WriteBehind({
       send: (key, done) => this.#write(key, done),
@@ -173,7 +175,7 @@ export class Persistence {
       for (const one of answers.splice(0)) one(outcome)
     }
     const deadline = setTimeout(() => {
-      this.#counters.count('late')
+      this.#counters.count('persist_late')
       settle('absent')
     }, this.#options.plan.timeoutMs)
     void this.#fetch(key, current)
@@ -189,12 +191,13 @@ export class Persistence {
     const { spaces, maxObjectBytes } = this.#options
     const slot = this.#slotOf(key)
     const before = this.#heard[slot]
-    const maxBytes = maxObjectBytes + key.length + RECORD_OVERHEAD_BYTES
-    const bytes = await this.#server.read(current.generation, key, maxBytes)
+    const bytes = await this.#server.read(current.generation, key, maxRecordBytes(key, maxObjectBytes))
     const nowMs = Date.now()
     const record = bytes.length === 0 ? null : readRecord(bytes, key, { nowMs, maxBytes: maxObjectBytes })
     const isUsable = record !== null && !this.#isOld(record.entry, record.epoch, record.number, current)
-    this.#counters.count(bytes.length === 0 ? 'absent' : isUsable ? 'found' : 'unusable')
+    this.#counters.count(
+      bytes.length === 0 ? 'persist_absent' : isUsable ? 'persist_found' : 'persist_unusable',
+    )
     if (!isUsable || this.#current !== current || this.#heard[slot] !== before || this.#isChanging(key))
       return 'absent'
     const { store } = spaces.of(spaceOf(key))
@@ -228,7 +231,7 @@ export class Persistence {
     if (current === null) return 'unknown'
     return this.#confirmed(
       this.#server.remove(current.generation, key).then((wasThere) => {
-        this.#counters.count('removed')
+        this.#counters.count('persist_removed')
         return wasThere ? 'found' : 'absent'
       }),
     )
@@ -290,7 +293,7 @@ export class Persistence {
     const ttlMs = Math.min(entry.expiresAt - nowMs, LONGEST_MS)
     const written = this.#server.write(generation, key, record, ttlMs).catch(() => {
       // For example `OOM command not allowed`. The stored value is outdated, so remove it.
-      this.#counters.count('failed')
+      this.#counters.count('persist_failed')
       return remove()
     })
     this.#settle(written, 'written', done)
@@ -300,7 +303,7 @@ export class Persistence {
   #settle(sent: Promise<void>, result: 'written' | 'forgotten', done: (isKept: boolean) => void): void {
     sent.then(
       () => {
-        this.#counters.count(result)
+        this.#counters.count(`persist_${result}`)
         done(true)
       },
       () => done(false),
@@ -377,7 +380,8 @@ export class Persistence {
   }
 
   #show(): void {
-    this.#counters.show(this.#current !== null, this.#queue.size)
+    this.#counters.show('persist_up', this.#current === null ? 0 : 1)
+    this.#counters.show('persist_waiting', this.#queue.size)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { PersistPlan } from '@sluice/config'
 import type { StoreMemory } from './cache-store.js'
-import type { PersistAnswer, PersistCall, PersistMemory } from './persist-calls.js'
+import type { PersistAnswer, PersistCall } from './persist-calls.js'
 
 /** Settings of one space. */
 export interface SpaceSettings {
@@ -37,10 +37,10 @@ export interface SharedMemory {
   readonly common: StoreMemory
   /** Memory of spaces with their own store. */
   readonly own: readonly { readonly space: string; readonly memory: StoreMemory }[]
-  /** Counters, one row per thread. */
+  /** Counters, one row per thread and one for the persistence. */
   readonly counters: SharedArrayBuffer
-  /** Persistence memory, or null without Valkey persistence. */
-  readonly persist: PersistMemory | null
+  /** Number of writes and removals by hash slot of the key, or null without Valkey persistence. */
+  readonly writes: SharedArrayBuffer | null
 }
 
 /** Start data of a server thread. */
