@@ -31,7 +31,7 @@ export {
 export { CAPTURE_MEMORY, CaptureMemory } from './contract/capture-memory.js'
 export type { ClientCertificate } from './contract/client-certificate.js'
 export { type ClientPace, NO_PACE } from './contract/client-pace.js'
-export type { Configured } from './contract/configured.js'
+export { type Configured, withDefaults } from './contract/configured.js'
 export { type Consumer, consumerOf } from './contract/consumer.js'
 export { CONTRACT_VERSION } from './contract/contract-version.js'
 export { noteLimit } from './contract/deciding-limit.js'

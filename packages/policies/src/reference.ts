@@ -76,7 +76,8 @@ function cell(text: string): string {
 
 function defaultOf(schema: SchemaNode, isRequired: boolean): string {
   if (isRequired) return 'required'
-  return schema.default === undefined ? '' : `\`${String(schema.default)}\``
+  // The keys of a mapping have their own defaults.
+  return schema.default === undefined || schema.type === 'object' ? '' : `\`${String(schema.default)}\``
 }
 
 function typeOf(schema: SchemaNode): string {

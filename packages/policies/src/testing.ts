@@ -145,6 +145,11 @@ function pairSlot<T>(): Slot<T> {
   return slot
 }
 
+/** Configuration of a policy as written: options with a default may be absent. */
+export type Written<P extends { readonly compile: (config: never, env: CompileEnv) => unknown }> = Parameters<
+  P['compile']
+>[0]
+
 /** Creates an exchange as the listener hands it to the first policy, with the given fields replaced. */
 export function exchange(fields: ExchangeFields = {}): Exchange {
   const x = setFields(new Exchange(), {

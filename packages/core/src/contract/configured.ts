@@ -28,8 +28,8 @@ export function withDefaults(schema: TSchema, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const filled: Record<string, unknown> = { ...value }
   for (const [key, property] of Object.entries((schema['properties'] ?? {}) as TProperties)) {
-    if (filled[key] !== undefined) filled[key] = withDefaults(property, filled[key])
-    else if (property.default !== undefined) filled[key] = structuredClone(property.default)
+    const given = filled[key] === undefined ? structuredClone(property.default) : filled[key]
+    if (given !== undefined) filled[key] = withDefaults(property, given)
   }
   return filled
 }

@@ -9,6 +9,7 @@ import {
   optionalText,
   policyOptions,
   string,
+  text,
 } from '../../shared/options/options.js'
 
 /** Description of `consumersFile`. */
@@ -19,9 +20,9 @@ const CONSUMERS_FILE =
 export const DEFAULT_NAME = 'x-api-key'
 
 const key = closed('One key.', {
-  id: string(
+  id: text(
+    256,
     'Consumer id. Several keys may have the same id, so that a key can be replaced without downtime.',
-    { minLength: 1, maxLength: 256 },
   ),
   name: optionalText(256, 'Consumer name. Default: the id.'),
   sha256: string(
@@ -45,10 +46,8 @@ export const apiKeySchema = policyOptions(
       'Location of the key. Prefer a header: query parameters end up in logs and browser histories.',
       'header',
     ),
-    name: optionalString('Header name (case-insensitive) or query parameter name (case-sensitive).', {
+    name: optionalText(256, 'Header name (case-insensitive) or query parameter name (case-sensitive).', {
       default: DEFAULT_NAME,
-      minLength: 1,
-      maxLength: 256,
     }),
     prefix: optionalText(
       64,

@@ -3,10 +3,11 @@ import { test } from 'node:test'
 import { type Consumer, consumerOf, type Exchange, type Reply } from '@sluice/core'
 import { claimTexts } from '../../identity/token/claim.js'
 import { consumerIn } from '../../identity/token/consumer-claims.js'
-import { exchange, schemaMistakes, testEnv } from '../../testing.js'
+import { exchange, schemaMistakes, testEnv, type Written } from '../../testing.js'
 import { explainAuthorization } from './explanation.js'
 import { authorize } from './policy.js'
-import type { AuthorizeConfig } from './schema.js'
+
+type AuthorizeConfig = Written<typeof authorize>
 
 const ANN = consumerOf('jwt', 'ann', {
   groups: ['partners', 'beta'],
@@ -57,7 +58,7 @@ test('of a claim that is a list one item is enough, to be refused as well', () =
     ...{ sub: 'ann', plan: ['gold', 'eu'], title: 'no gold', level: [1, 2], one: ['x'], none: [] },
     ...{ realm: { roles: ['suspended', 'a b'], deep: [{ a: 1 }, 'x'] }, 'realm.roles': ['top', 'most'] },
   }
-  const ann = consumerIn(claims, { auth: 'jwt', texts: claimTexts(claims) })
+  const ann = consumerIn(claims, { consumerClaim: 'sub', auth: 'jwt', texts: claimTexts(claims) })
   for (const [name, value, isMet] of [
     ['plan', 'gold', true],
     ['plan', 'gold eu', true],

@@ -1,4 +1,5 @@
-import type { AuthorizeConfig, RuleConfig } from './schema.js'
+import type { Static } from '@sinclair/typebox'
+import type { authorizeSchema, RuleConfig } from './schema.js'
 
 /** Maximum number of names written out. The rest is counted. */
 const MAX_NAMES = 10
@@ -9,7 +10,7 @@ export function explainAuthorization({
   deny = [],
   phase,
   dryRun,
-}: AuthorizeConfig): readonly string[] {
+}: Static<typeof authorizeSchema>): readonly string[] {
   return [
     ...(dryRun === true ? ['denies nobody (dryRun); without dryRun it'] : []),
     ...(phase === 'body' ? ['decides when the whole request body has been received'] : []),

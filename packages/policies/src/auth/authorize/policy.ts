@@ -7,6 +7,7 @@ import {
   type Outcome,
   type Reply,
 } from '@sluice/core'
+import { bearerChallenge, scopeRefusal } from '../../identity/token/refusals.js'
 import { withContext } from '../../shared/outcome/with-context.js'
 import { compileRule, type Rule, SCOPES, unmetRequirement } from './rule.js'
 import { type AuthorizeConfig, authorizeSchema, type RuleConfig } from './schema.js'
@@ -19,10 +20,10 @@ export const authorize = definePolicy({
   name: 'authorize',
   summary: 'Allows or denies authenticated callers by consumer, group, role, scope, claim or condition.',
   schema: authorizeSchema,
-  needsConsumer: ({ phase = 'request' }) => phase,
+  needsConsumer: ({ phase }) => phase,
   compile(config, env) {
     const decision = new Decision(config, env)
-    const decide = config.dryRun === true ? dryRun(decision) : (x: Exchange) => decision.make(x)
+    const decide = config.dryRun ? dryRun(decision) : (x: Exchange) => decision.make(x)
     return config.phase === 'body'
       ? { name: 'authorize', decidesOnBody: true, onRequestBody: decide }
       : { name: 'authorize', onRequest: decide }
@@ -51,10 +52,7 @@ class Decision {
   readonly #missing: Reply
   readonly #denied: Reply
 
-  constructor(
-    { allow, deny = [], challenge = 'Bearer', phase = 'request' }: AuthorizeConfig,
-    env: CompileEnv,
-  ) {
+  constructor({ allow, deny = [], challenge, phase }: AuthorizeConfig, env: CompileEnv) {
     if (!isFieldValue(challenge))
       throw new Error("'challenge' contains a character that is not allowed in a header")
     const compiled = (place: string, rules: readonly RuleConfig[]): Rule[] =>
@@ -68,7 +66,10 @@ class Decision {
     this.#allow =
       allow === 'authenticated'
         ? null
-        : compiled('allow', allow).map((rule) => ({ ...rule, scopeRefusal: scopeRefusal(rule.scopes, env) }))
+        : compiled('allow', allow).map((rule) => ({
+            ...rule,
+            scopeRefusal: scopeRefusal('credential', rule.scopes, bearerChallenge(), env),
+          }))
   }
 
   make(x: Exchange): Outcome {
@@ -99,20 +100,4 @@ class Decision {
     const nearly = unmet.findIndex((requirement) => requirement?.kind === SCOPES)
     return nearly < 0 ? this.#denied : rules[nearly]!.scopeRefusal
   }
-}
-
-/**
- * Builds the challenge of RFC 6750, section 3.1. @throws Error if a scope cannot be written in a challenge.
- */
-function scopeRefusal(scopes: readonly string[], env: CompileEnv): Reply {
-  const unsound = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
-  if (unsound !== undefined)
-    throw new Error(
-      `'${unsound}' is not a valid scope; write each scope separately, without spaces and quotes`,
-    )
-  const wanted = scopes.join(' ')
-  return env.refusal('GW_SCOPE_MISSING', `the credential lacks a scope; request one with ${wanted}`, [
-    'www-authenticate',
-    `Bearer error="insufficient_scope", scope="${wanted}"`,
-  ])
 }

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import {
   closed,
   list,
@@ -6,6 +7,7 @@ import {
   optionalList,
   optionalOneOf,
   optionalString,
+  optionalText,
   policyOptions,
   string,
 } from '../../shared/options/options.js'
@@ -35,10 +37,7 @@ const rule = closed('A rule. It matches if all its conditions are met.', {
       },
     ),
   ),
-  when: optionalString('A condition that must be true, see docs/guides/conditions.md.', {
-    minLength: 1,
-    maxLength: 4096,
-  }),
+  when: optionalText(4096, 'A condition that must be true, see docs/guides/conditions.md.'),
   match: optionalOneOf(
     ['any', 'all'],
     'Requires one (`any`) or all (`all`) of the listed `groups` and `roles`. Default: any.',
@@ -87,7 +86,7 @@ export const authorizeSchema = policyOptions(
 )
 
 /** Configuration of `authorize`, derived from its schema. */
-export type AuthorizeConfig = Static<typeof authorizeSchema>
+export type AuthorizeConfig = Configured<typeof authorizeSchema>
 
 /** A rule of `allow` or `deny`. */
 export type RuleConfig = Static<typeof rule>

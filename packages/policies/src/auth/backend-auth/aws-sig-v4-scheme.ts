@@ -30,7 +30,7 @@ export interface AwsRequest {
 
 /** Signs every attempt with AWS Signature Version 4. @throws Error if options contradict each other. */
 export function awsSigV4Scheme(config: AwsConfig): Scheme {
-  const { service, unsignedPayload = false } = config
+  const { service, unsignedPayload } = config
   if (unsignedPayload && service !== 's3')
     throw new Error("'awsSigV4.unsignedPayload' is only for the service s3")
   return {
@@ -60,7 +60,10 @@ function put(x: Exchange, config: AwsConfig, payload: string) {
 }
 
 /** Returns the fields that sign a request. @throws URIError if a percent-encoding is invalid. */
-export function awsFields(config: AwsConfig, request: AwsRequest): readonly (readonly [string, string])[] {
+export function awsFields(
+  config: Omit<AwsConfig, 'unsignedPayload'>,
+  request: AwsRequest,
+): readonly (readonly [string, string])[] {
   const { accessKeyId, secretAccessKey, sessionToken, service, region } = config
   const isS3 = service === 's3'
   const own: [string, string][] = [['x-amz-date', amzDate(request.nowMs)]]

@@ -22,7 +22,7 @@ interface Known {
  * the first request, and the first after a nonce expires, is sent twice.
  */
 export function digestScheme(config: NonNullable<BackendAuthConfig['digest']>, env: CompileEnv): Scheme {
-  const { username, password, allowWeak = false } = config
+  const { username, password, allowWeak } = config
   const known = new LRUCache<string, Known>({ max: MAX_TARGETS })
   const used = env.slot<Known | null>()
   return {

@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { type Exchange, headerCount, headerValue, parseDuration } from '@sluice/core'
-import { compileJwtSigner } from '../../identity/client-auth/client-auth.js'
+import { compileJwtSigner } from '../../identity/oauth/client-auth.js'
 import { fieldName } from '../../shared/message/field-name.js'
 import { compileTemplate, type Render } from '../../shared/options/template.js'
-import {
-  type BackendAuthConfig,
-  DEFAULT_ASSERTION_TIME,
-  DEFAULT_SUBJECT_HEADER,
-  DEFAULT_TOKEN_TYPE,
-} from './schema.js'
+import type { BackendAuthConfig } from './schema.js'
 
-type Oauth2Config = NonNullable<BackendAuthConfig['oauth2']>
+/** Configuration of `oauth2`. */
+export type Oauth2Config = NonNullable<BackendAuthConfig['oauth2']>
 
 /** Form parameters of a token request. */
 export type GrantForm = Readonly<Record<string, string>>
@@ -30,6 +26,7 @@ export interface Grant {
   formOf(subject: string): GrantForm | Promise<GrantForm>
 }
 
+const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 /** Maximum length of a client token that is exchanged, in characters. */
@@ -37,13 +34,7 @@ const MAX_SUBJECT = 16_384
 
 /** Compiles the grant. @throws Error if options do not belong to the grant or are invalid. */
 export function compileGrant(config: Oauth2Config): Grant {
-  const {
-    grant = 'client-credentials',
-    assertion,
-    subjectHeader,
-    subjectTokenType,
-    requestedTokenType,
-  } = config
+  const { grant, assertion, subjectHeader, subjectTokenType, requestedTokenType } = config
   if (assertion !== undefined && grant !== 'jwt-bearer')
     throw new Error("'assertion' is only for grant: jwt-bearer")
   const isExchange = grant === 'token-exchange'
@@ -55,10 +46,10 @@ export function compileGrant(config: Oauth2Config): Grant {
     return { subjectOf: null, isClientToken: false, formOf: () => ({ grant_type: 'client_credentials' }) }
   }
   const types = {
-    subject_token_type: subjectTokenType ?? DEFAULT_TOKEN_TYPE,
+    subject_token_type: subjectTokenType ?? ACCESS_TOKEN,
     ...(requestedTokenType !== undefined && { requested_token_type: requestedTokenType }),
   }
-  const subjectField = fieldName('request', subjectHeader ?? DEFAULT_SUBJECT_HEADER)
+  const subjectField = fieldName('request', subjectHeader ?? 'authorization')
   return {
     subjectOf: clientToken(subjectField),
     isClientToken: true,
@@ -90,14 +81,8 @@ function assertionGrant(
   { tokenUrl }: Oauth2Config,
   assertion: NonNullable<Oauth2Config['assertion']>,
 ): Grant {
-  const {
-    issuer,
-    subject = issuer,
-    audience = tokenUrl,
-    claims = {},
-    expiresIn = DEFAULT_ASSERTION_TIME,
-  } = assertion
-  const { privateKey, keyId, algorithm = 'ES256' } = assertion
+  const { issuer, subject = issuer, audience = tokenUrl, claims = {}, expiresIn } = assertion
+  const { privateKey, keyId, algorithm } = assertion
   const sign = compileJwtSigner({ key: privateKey, keyId, algorithm })
   const seconds = Math.max(1, Math.round(parseDuration(expiresIn) / 1000))
   const template = compileTemplate(subject)

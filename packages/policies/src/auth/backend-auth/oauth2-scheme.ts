@@ -1,5 +1,5 @@
 import { type CompileEnv, type Exchange, type Outcome, type Reply, setHeader } from '@sluice/core'
-import { type BackendAuthConfig, DEFAULT_REFRESH_ON } from './schema.js'
+import type { Oauth2Config } from './grants.js'
 import type { Scheme } from './scheme.js'
 import { NoToken, type TokenSource } from './token-source.js'
 import { openTokenSources, subjectIn } from './token-sources.js'
@@ -11,8 +11,8 @@ interface UsedToken {
 }
 
 /** Sends bearer tokens of an authorization server. @throws Error if the configuration is invalid. */
-export function oauth2Scheme(config: NonNullable<BackendAuthConfig['oauth2']>, env: CompileEnv): Scheme {
-  const { refreshOn = DEFAULT_REFRESH_ON } = config
+export function oauth2Scheme(config: Oauth2Config, env: CompileEnv): Scheme {
+  const { refreshOn } = config
   const { grant, sourceOf } = openTokenSources(config, env)
   const subjects = env.slot<string>()
   const used = env.slot<UsedToken>()

@@ -26,7 +26,7 @@ export const backendAuth = definePolicy({
   compile(config, env): Step {
     const scheme = schemeOf(config, env)
     const { onRequest, onAttempt, onRejected } = scheme
-    const fields = config.passThrough === true ? [] : clientFields(scheme)
+    const fields = config.passThrough ? [] : clientFields(scheme)
     return {
       name: 'backend-auth',
       ...(onRequest !== undefined && { onRequest }),

@@ -1,5 +1,6 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { ASSERTION_ALGORITHMS, clientAuthKeys } from '../../identity/client-auth/client-auth.js'
+import { Type } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
+import { ASSERTION_ALGORITHMS, clientAuthKeys } from '../../identity/oauth/client-auth.js'
 import { callTls } from '../../shared/call/call-tls.js'
 import {
   integer,
@@ -11,28 +12,11 @@ import {
   optionalList,
   optionalOneOf,
   optionalRecord,
-  optionalString,
   optionalText,
   policyOptions,
   string,
+  text,
 } from '../../shared/options/options.js'
-
-/** Default of `oauth2.defaultTtl`. */
-export const DEFAULT_TTL = '5m'
-/** Default of `oauth2.refreshBefore`. */
-export const DEFAULT_REFRESH_BEFORE = '30s'
-/** Default of `oauth2.timeout`. */
-export const DEFAULT_TIMEOUT = '2s'
-/** Default of `oauth2.refreshOn`. */
-export const DEFAULT_REFRESH_ON: readonly number[] = [401]
-/** Default of `oauth2.subjectHeader`. */
-export const DEFAULT_SUBJECT_HEADER = 'authorization'
-/** Default of `oauth2.subjectTokenType`. */
-export const DEFAULT_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token'
-/** Default of `oauth2.assertion.expiresIn`. */
-export const DEFAULT_ASSERTION_TIME = '1m'
-/** Default of `oauth2.maxSubjects`. */
-export const DEFAULT_SUBJECTS = 10_000
 
 const basic = optionalClosed('Basic authentication (RFC 7617).', {
   username: string('User name.', { maxLength: 1024 }),
@@ -41,32 +25,27 @@ const basic = optionalClosed('Basic authentication (RFC 7617).', {
 
 const apiKey = optionalClosed('API key of the backend.', {
   in: oneOf(['header', 'query'], 'Location of the key.'),
-  name: string('Header or query parameter. A value sent by the client is removed.', {
-    minLength: 1,
-    maxLength: 256,
-  }),
-  value: string('Key, as a secret reference, with its prefix if any: `Token ${env:KEY}`.', {
+  name: text(256, 'Header or query parameter. A value sent by the client is removed.'),
+  value: text(8192, 'Key, as a secret reference, with its prefix if any: `Token ${env:KEY}`.', {
     secret: true,
-    minLength: 1,
-    maxLength: 8192,
   }),
 })
 
 const bearer = optionalClosed('Fixed bearer token (RFC 6750).', {
-  token: string('Token, as a secret reference.', { secret: true, minLength: 1, maxLength: 16_384 }),
+  token: text(16_384, 'Token, as a secret reference.', { secret: true }),
 })
 
 const assertion = optionalClosed(
   "Assertion that the gateway signs, with `jwt-bearer`. Without it the client's token is the assertion.",
   {
-    issuer: string('Claim `iss`.', { minLength: 1, maxLength: 1024 }),
+    issuer: text(1024, 'Claim `iss`.'),
     subject: optionalText(
       1024,
       'Claim `sub`. May contain {{placeholders}} such as `{{consumer.id}}`; then each subject gets its own token. Default: the issuer.',
     ),
     audience: optionalText(2048, 'Claim `aud`. Default: `tokenUrl`.'),
     claims: optionalRecord(Type.Unknown(), 'Additional claims by name.', { maxProperties: 32 }),
-    expiresIn: optionalDuration('Lifetime of the assertion.', DEFAULT_ASSERTION_TIME),
+    expiresIn: optionalDuration('Lifetime of the assertion.', '1m'),
     privateKey: string('Private key (PEM or JWK), as a secret reference.', { secret: true, minLength: 1 }),
     keyId: optionalText(256, 'Header parameter `kid`.'),
     algorithm: optionalOneOf(ASSERTION_ALGORITHMS, 'Signature algorithm.', 'ES256'),
@@ -74,7 +53,7 @@ const assertion = optionalClosed(
 )
 
 const oauth2 = optionalClosed('Tokens from an authorization server (RFC 6749).', {
-  tokenUrl: string('Token endpoint URL.', { minLength: 1, maxLength: 2048, destination: true }),
+  tokenUrl: text(2048, 'Token endpoint URL.', { destination: true }),
   ...clientAuthKeys,
   grant: optionalOneOf(
     ['client-credentials', 'token-exchange', 'jwt-bearer'],
@@ -87,14 +66,14 @@ const oauth2 = optionalClosed('Tokens from an authorization server (RFC 6749).',
   ),
   subjectTokenType: optionalText(
     256,
-    `Type of the client's token, with \`token-exchange\`. Default: \`${DEFAULT_TOKEN_TYPE}\`.`,
+    "Type of the client's token, with `token-exchange`. Default: `urn:ietf:params:oauth:token-type:access_token`.",
   ),
   requestedTokenType: optionalText(256, 'Type of the requested token, with `token-exchange`.'),
   assertion,
   maxSubjects: optionalInteger(
     'Maximum number of tokens of clients and subjects per worker, which together take at most 32 MB.',
     {
-      default: DEFAULT_SUBJECTS,
+      default: 10_000,
       minimum: 1,
       maximum: 1_000_000,
     },
@@ -109,22 +88,22 @@ const oauth2 = optionalClosed('Tokens from an authorization server (RFC 6749).',
     'Additional form parameters by name. Parameters that the gateway sets itself are not allowed.',
     { maxProperties: 32 },
   ),
-  defaultTtl: optionalDuration('Lifetime of a token if the token response does not state one.', DEFAULT_TTL),
+  defaultTtl: optionalDuration('Lifetime of a token if the token response does not state one.', '5m'),
   refreshBefore: optionalDuration(
     'Time before expiry at which a token is replaced in the background, at most a third of its lifetime.',
-    DEFAULT_REFRESH_BEFORE,
+    '30s',
   ),
   refreshOn: optionalList(
     integer('A status.', { minimum: 400, maximum: 499 }),
     'Backend statuses that mean the token is no longer valid. The request is sent once more with a new token. Some backends use 403.',
-    { default: [...DEFAULT_REFRESH_ON], maxItems: 10 },
+    { default: [401], maxItems: 10 },
   ),
-  timeout: optionalDuration('Maximum time to wait for the token endpoint, 1ms to 20s.', DEFAULT_TIMEOUT),
+  timeout: optionalDuration('Maximum time to wait for the token endpoint, 1ms to 20s.', '2s'),
   tls: callTls,
 })
 
 const digest = optionalClosed('Digest authentication (RFC 7616).', {
-  username: string('User name.', { minLength: 1, maxLength: 1024 }),
+  username: text(1024, 'User name.'),
   password: string('Password, as a secret reference.', { secret: true, maxLength: 4096 }),
   allowWeak: optionalFlag(false, 'Allows MD5, for backends that support nothing stronger.'),
 })
@@ -135,15 +114,9 @@ const awsSigV4 = optionalClosed('AWS Signature Version 4.', {
     pattern: '^[a-z0-9-]{1,64}$',
   }),
   accessKeyId: string('Access key id.', { pattern: '^\\w{1,128}$' }),
-  secretAccessKey: string('Secret access key, as a secret reference.', {
+  secretAccessKey: text(1024, 'Secret access key, as a secret reference.', { secret: true }),
+  sessionToken: optionalText(8192, 'Token of temporary credentials, as a secret reference.', {
     secret: true,
-    minLength: 1,
-    maxLength: 1024,
-  }),
-  sessionToken: optionalString('Token of temporary credentials, as a secret reference.', {
-    secret: true,
-    minLength: 1,
-    maxLength: 8192,
   }),
   unsignedPayload: optionalFlag(
     false,
@@ -179,4 +152,4 @@ export const backendAuthSchema = policyOptions(
 )
 
 /** Configuration of `backend-auth`, derived from its schema. */
-export type BackendAuthConfig = Static<typeof backendAuthSchema>
+export type BackendAuthConfig = Configured<typeof backendAuthSchema>

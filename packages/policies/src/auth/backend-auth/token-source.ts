@@ -1,3 +1,4 @@
+import { GrantRefused } from '../../identity/oauth/token-response.js'
 import { SharedFetch } from '../../shared/call/shared-fetch.js'
 
 /** An access token as issued by the authorization server. */
@@ -5,11 +6,6 @@ export interface IssuedToken {
   readonly value: string
   /** Remaining lifetime in milliseconds. */
   readonly lifeMs: number
-}
-
-/** Thrown when the authorization server refuses the grant. */
-export class TokenRefused extends Error {
-  override readonly name = 'TokenRefused'
 }
 
 /** Thrown when there is no token. The message gives the reason, without secrets. */
@@ -86,7 +82,7 @@ export class TokenSource {
       try {
         return this.#hold(await fetch(this.#last))
       } catch (error) {
-        this.#isRefused = error instanceof TokenRefused
+        this.#isRefused = error instanceof GrantRefused
         throw error
       }
     })

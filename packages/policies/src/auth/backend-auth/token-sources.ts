@@ -3,17 +3,9 @@ import { LRUCache } from 'lru-cache'
 import { digestOf } from '../../shared/call/call-sharing.js'
 import { MARGIN_MS, singleFlight } from '../../shared/call/single-flight.js'
 import { memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
-import { compileGrant, type Grant } from './grants.js'
-import {
-  type BackendAuthConfig,
-  DEFAULT_REFRESH_BEFORE,
-  DEFAULT_SUBJECTS,
-  DEFAULT_TIMEOUT,
-} from './schema.js'
+import { compileGrant, type Grant, type Oauth2Config } from './grants.js'
 import { compileTokenRequest } from './token-request.js'
 import { type FetchToken, type IssuedToken, TokenSource, type TokenSourceOptions } from './token-source.js'
-
-type Oauth2Config = NonNullable<BackendAuthConfig['oauth2']>
 
 const LOOK_EVERY_MS = 5000
 /** Estimated memory of a token without its subject, in bytes. */
@@ -32,7 +24,7 @@ export function openTokenSources(config: Oauth2Config, env: CompileEnv): TokenSo
   const grant = compileGrant(config)
   const request = compileTokenRequest(config, env)
   const options: TokenSourceOptions = {
-    refreshBeforeMs: parseDuration(config.refreshBefore ?? DEFAULT_REFRESH_BEFORE),
+    refreshBeforeMs: parseDuration(config.refreshBefore),
     onFailure: (reason) => env.report('backend_token_failed', { endpoint: config.tokenUrl, reason }),
   }
   const fetch = async (subject: string) => request(await grant.formOf(subject))
@@ -43,7 +35,7 @@ export function openTokenSources(config: Oauth2Config, env: CompileEnv): TokenSo
   const sharing = {
     // Never a cluster store: tokens must not leave the process tree.
     ...{ store: env.state.store('gateway'), key: `token:${key}` },
-    waitMs: parseDuration(config.timeout ?? DEFAULT_TIMEOUT) + MARGIN_MS,
+    waitMs: parseDuration(config.timeout) + MARGIN_MS,
   }
   const fetchShared: FetchToken = (last) =>
     singleFlight({
@@ -74,7 +66,7 @@ function decodeToken(bytes: Uint8Array, last: string): IssuedToken | null {
 }
 
 function sourcesBySubject(
-  { maxSubjects = DEFAULT_SUBJECTS }: Oauth2Config,
+  { maxSubjects }: Oauth2Config,
   options: TokenSourceOptions,
   fetch: (subject: string) => ReturnType<FetchToken>,
 ): TokenSources['sourceOf'] {

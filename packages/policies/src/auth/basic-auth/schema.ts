@@ -9,6 +9,7 @@ import {
   optionalString,
   policyOptions,
   string,
+  text,
 } from '../../shared/options/options.js'
 
 /** Default of `realm`. */
@@ -17,7 +18,7 @@ export const DEFAULT_REALM = 'Restricted'
 export const DEFAULT_CACHE_TTL = '60s'
 
 const user = closed('One user.', {
-  name: string('User name. It is also the consumer id.', { minLength: 1, maxLength: 256 }),
+  name: text(256, 'User name. It is also the consumer id.'),
   password: string(
     'scrypt hash of the password, `$scrypt$ln=15,r=8,p=1$SALT$HASH`, as `gw hash-password` prints it. Plain text is rejected.',
     { secret: true, minLength: 1 },

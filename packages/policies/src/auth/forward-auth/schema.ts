@@ -11,7 +11,7 @@ import {
   optionalSize,
   optionalText,
   policyOptions,
-  string,
+  text,
 } from '../../shared/options/options.js'
 
 /** Default of `requestHeaders`. */
@@ -37,7 +37,7 @@ export const DEFAULT_STALE = '0ms'
 /** Default of `cache.maxEntries`. */
 export const DEFAULT_ENTRIES = 10_000
 
-const header = string('A header name.', { minLength: 1, maxLength: 256 })
+const header = text(256, 'A header name.')
 
 const headers = (description: string, fallback: readonly string[]) =>
   optionalList(header, description, { default: [...fallback], maxItems: 64, uniqueItems: true })
@@ -45,10 +45,7 @@ const headers = (description: string, fallback: readonly string[]) =>
 const consumer = optionalClosed(
   'Consumer, read from fields of an allowing response. Fields with these names sent by the client are removed.',
   {
-    id: string('Field with the consumer id. A response without it is a failure.', {
-      minLength: 1,
-      maxLength: 256,
-    }),
+    id: text(256, 'Field with the consumer id. A response without it is a failure.'),
     name: optionalText(256, 'Field with the consumer name. Default: the id.'),
     groups: optionalText(256, 'Field with the groups, separated by commas.'),
     roles: optionalText(256, 'Field with the roles, separated by commas.'),
@@ -63,7 +60,7 @@ const cache = optionalClosed('Caches decisions. Without it the server is called 
     'gateway',
   ),
   key: optionalList(
-    string('An expression.', { minLength: 1, maxLength: 4096 }),
+    text(4096, 'An expression.'),
     'Expressions that form the cache key, such as `req.header["authorization"]` and `req.method`. Requests with the same values get the same decision. Default: everything sent to the server, and no caching with `withBody`. A missing value is part of the key too.',
     { minItems: 1, maxItems: 16 },
   ),
@@ -89,11 +86,7 @@ const cache = optionalClosed('Caches decisions. Without it the server is called 
 /** Schema of the configuration of `forward-auth`. */
 export const forwardAuthSchema = policyOptions(
   {
-    url: string('URL of the authorization server, with path and query.', {
-      minLength: 1,
-      maxLength: 2048,
-      destination: true,
-    }),
+    url: text(2048, 'URL of the authorization server, with path and query.', { destination: true }),
     method: optionalOneOf(['GET', 'HEAD', 'POST'], 'Method of the call.', 'GET'),
     requestHeaders: headers(
       'Fields of the client to send to the server, with all their lines.',

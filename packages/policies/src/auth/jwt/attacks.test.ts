@@ -5,9 +5,10 @@ import type { Outcome, Step } from '@sluice/core'
 import fc from 'fast-check'
 import { CompactEncrypt, jwtVerify } from 'jose'
 import { encode, Issuer, signedToken } from '../../crypto/jose/testing/issuer.js'
-import { exchange, testEnv } from '../../testing.js'
+import { exchange, testEnv, type Written } from '../../testing.js'
 import { jwt } from './policy.js'
-import type { JwtConfig } from './schema.js'
+
+type JwtConfig = Written<typeof jwt>
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
 const seconds = NOW / 1000

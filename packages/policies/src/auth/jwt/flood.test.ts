@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Eventual } from '@sluice/core'
+import { type Eventual, withDefaults } from '@sluice/core'
 import type { KeySet } from '../../crypto/jose/key-set.js'
 import { encode, Issuer } from '../../crypto/jose/testing/issuer.js'
 import { signatureCheck } from '../../crypto/keys/signature.js'
 import { SignatureChecks } from '../../crypto/keys/signature-checks.js'
 import { checksOnThreads, checksWithoutRoom } from '../../crypto/keys/testing/checks.js'
-import { compileRefusals } from '../../identity/token/refusals.js'
 import { exchange, testEnv } from '../../testing.js'
+import { type JwtConfig, jwtSchema } from './schema.js'
 import { TokenGate } from './token-gate.js'
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
@@ -37,7 +37,8 @@ function gateOver(checks: SignatureChecks, clock = { nowMs: 0 }) {
     },
   }
   const keys: KeySet = { generation: 1, candidates: () => [{ kid: 'a', issuer: null, check }] }
-  const tokens = new TokenGate({}, keys, compileRefusals({}, testEnv()), checks)
+  const env = testEnv(new Map<string, unknown>([['signature-checks', checks]]))
+  const tokens = new TokenGate(withDefaults(jwtSchema, {}) as JwtConfig, keys, env)
   gate.admit = (token) =>
     tokens.admit(exchange({ startedAt: NOW, headers: ['authorization', `Bearer ${token}`] }))
   return gate

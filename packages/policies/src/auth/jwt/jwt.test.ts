@@ -6,9 +6,10 @@ import { test } from 'node:test'
 import { consumerOf, type Exchange, type Outcome, type Step } from '@sluice/core'
 import { keyPair } from '@sluice/core/testing'
 import { Issuer, signedToken } from '../../crypto/jose/testing/issuer.js'
-import { exchange, schemaMistakes, testEnv } from '../../testing.js'
+import { exchange, schemaMistakes, testEnv, type Written } from '../../testing.js'
 import { jwt } from './policy.js'
-import type { JwtConfig } from './schema.js'
+
+type JwtConfig = Written<typeof jwt>
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
 const seconds = NOW / 1000

@@ -1,12 +1,9 @@
 import { type CompileEnv, definePolicy } from '@sluice/core'
 import type { KeySet } from '../../crypto/jose/key-set.js'
 import { compileKeySet } from '../../crypto/jose/local-key-set.js'
-import { openRemoteKeys } from '../../crypto/jose/remote-keys.js'
-import { tenantWarnings } from '../../crypto/jose/tenants.js'
-import { signatureChecks } from '../../crypto/keys/signature-checks.js'
-import { compileRefusals } from '../../identity/token/refusals.js'
-import { tokenLocation } from '../../identity/token/token-location.js'
-import { DEFAULT_ALGORITHMS } from '../../identity/token/token-options.js'
+import { openRemoteKeys } from '../../identity/issuer/remote-keys.js'
+import { tenantWarnings } from '../../identity/issuer/tenants.js'
+import { tokenLocation } from '../../identity/token/token-options.js'
 import { type JwtConfig, jwtSchema } from './schema.js'
 import { TokenGate } from './token-gate.js'
 
@@ -29,15 +26,14 @@ export const jwt = definePolicy({
     ...tenantWarnings(jwks?.discovery, jwks?.tenants, consumerClaim),
   ],
   compile(config, env) {
-    const keys = compileKeys(config, env)
-    const gate = new TokenGate(config, keys, compileRefusals(config, env), signatureChecks(env))
+    const gate = new TokenGate(config, compileKeys(config, env), env)
     return { name: 'jwt', onRequest: (x) => gate.admit(x) }
   },
 })
 
 /** Compiles the keys. @throws Error if a key is invalid. */
 function compileKeys(config: JwtConfig, env: CompileEnv): KeySet {
-  const { jwks, algorithms: allowed = DEFAULT_ALGORITHMS, allowWeak = false } = config
+  const { jwks, algorithms: allowed, allowWeak } = config
   const sources = (['file', 'inline', 'url', 'discovery'] as const).filter(
     (name) => jwks?.[name] !== undefined,
   )

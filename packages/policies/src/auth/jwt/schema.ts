@@ -1,23 +1,31 @@
-import type { Static } from '@sinclair/typebox'
-import { allowWeakSchema, keyMembers, MAX_KEYS, remoteJwksMembers } from '../../crypto/jose/key-schema.js'
-import { SIGNATURE_ALGORITHMS } from '../../crypto/keys/signature-algorithm.js'
-import { DEFAULT_ALGORITHMS, tokenOptions } from '../../identity/token/token-options.js'
+import type { Configured } from '@sluice/core'
+import { allowWeakSchema, jwksSchema, keyMembers, MAX_KEYS } from '../../crypto/jose/key-schema.js'
+import { SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from '../../crypto/keys/signature-algorithm.js'
+import { remoteKeyOptions } from '../../identity/issuer/remote-keys.js'
+import {
+  acceptedTexts,
+  claimOptions,
+  consumerOptions,
+  placeOptions,
+} from '../../identity/token/token-options.js'
 import {
   closed,
   oneOf,
   optionalClosed,
+  optionalDuration,
+  optionalFlag,
   optionalInteger,
   optionalList,
-  optionalString,
+  optionalText,
   policyOptions,
 } from '../../shared/options/options.js'
 
-/** Default of `cacheEntries`. */
-export const DEFAULT_CACHE_ENTRIES = 10_000
+/** Default of `algorithms`. It contains no algorithm with a shared secret. */
+const DEFAULT_ALGORITHMS: SignatureAlgorithm[] = ['ES256', 'RS256', 'PS256', 'EdDSA']
 
-const issuer = optionalString(
+const issuer = optionalText(
+  256,
   'Issuer required for tokens signed with these keys. Set it if issuers must not sign for each other.',
-  { minLength: 1, maxLength: 256 },
 )
 
 const key = closed('A key: `jwk`, `pem`, `file` or `secret`.', {
@@ -30,19 +38,31 @@ export const jwtSchema = policyOptions(
   {
     keys: optionalList(key, 'Accepted keys.', { minItems: 1, maxItems: MAX_KEYS }),
     jwks: optionalClosed('A key set (JWKS): `file`, `inline`, `url` or `discovery`.', {
-      ...remoteJwksMembers,
+      ...jwksSchema.properties,
+      ...remoteKeyOptions,
       issuer,
     }),
     algorithms: optionalList(
       oneOf(SIGNATURE_ALGORITHMS, 'An algorithm.'),
       'Accepted algorithms. `none` is never accepted.',
-      { default: [...DEFAULT_ALGORITHMS], minItems: 1, uniqueItems: true },
+      { default: DEFAULT_ALGORITHMS, minItems: 1, uniqueItems: true },
     ),
     allowWeak: allowWeakSchema,
-    ...tokenOptions,
+    types: acceptedTexts(
+      'Accepted values of the header parameter `typ`, case-insensitive. Default: `JWT`, `at+jwt` or no `typ`.',
+      'A type, such as `at+jwt`.',
+    ),
+    ...claimOptions,
+    clockSkew: optionalDuration('Tolerated clock difference for `exp` and `nbf`.', '60s'),
+    requireExpiry: optionalFlag(true, 'Refuses tokens without `exp`, which never expire.'),
+    ...placeOptions,
+    consumerClaim: optionalText(256, 'Claim with the consumer id. A token without it is refused.', {
+      default: 'sub',
+    }),
+    ...consumerOptions,
     cacheEntries: optionalInteger(
       'Maximum number of verified tokens that a worker caches to avoid repeated signature checks. 0 disables the cache.',
-      { default: DEFAULT_CACHE_ENTRIES, minimum: 0, maximum: 1_000_000 },
+      { default: 10_000, minimum: 0, maximum: 1_000_000 },
     ),
   },
   [
@@ -57,4 +77,4 @@ export const jwtSchema = policyOptions(
 )
 
 /** Configuration of `jwt`, derived from its schema. */
-export type JwtConfig = Static<typeof jwtSchema>
+export type JwtConfig = Configured<typeof jwtSchema>

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Eventual } from '@sluice/core'
+import { type Eventual, withDefaults } from '@sluice/core'
 import type { KeySet, SignatureKey } from '../../crypto/jose/key-set.js'
 import { Issuer } from '../../crypto/jose/testing/issuer.js'
 import { signatureCheck } from '../../crypto/keys/signature.js'
-import { SignatureChecks } from '../../crypto/keys/signature-checks.js'
-import { compileRefusals } from '../../identity/token/refusals.js'
 import { exchange, testEnv } from '../../testing.js'
+import { type JwtConfig, jwtSchema } from './schema.js'
 import { TokenGate } from './token-gate.js'
 
 // A set of keys that is not in the configuration: one that is fetched answers late, and changes while requests run.
@@ -32,7 +31,8 @@ function keyOf({ kid, publicKey }: Issuer): SignatureKey {
 }
 
 function admission(keys: KeySet): (token: string) => Eventual {
-  const gate = new TokenGate({}, keys, compileRefusals({}, testEnv()), new SignatureChecks(() => 0))
+  const config = withDefaults(jwtSchema, {}) as JwtConfig
+  const gate = new TokenGate(config, keys, testEnv())
   return (token) => gate.admit(exchange({ startedAt: NOW, headers: ['authorization', `Bearer ${token}`] }))
 }
 

@@ -1,14 +1,11 @@
 import type { HttpAnswer, Reply } from '@sluice/core'
-import { claimTexts } from '../../identity/token/claim.js'
-import { type ClaimRule, compileRules } from '../../identity/token/claim-rules.js'
+import { errorCodeIn, withCode } from '../../identity/oauth/token-response.js'
 import { type ClaimsSet, parseClaims } from '../../identity/token/claims-set.js'
-import { consumerIn } from '../../identity/token/consumer-claims.js'
 import type { ForwardedClaims } from '../../identity/token/forwarded-claims.js'
-import { bindingOf } from '../../identity/token/token-binding.js'
-import type { VerifiedToken } from '../../identity/token/verified-tokens.js'
+import type { TokenRefusals } from '../../identity/token/refusals.js'
+import { TokenReader, type VerifiedToken } from '../../identity/token/token-reader.js'
 import type { Found } from '../../shared/call/call-cache.js'
 import { memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
-import type { IntrospectionRefusals } from './refusals.js'
 import type { IntrospectionConfig } from './schema.js'
 
 /**
@@ -26,7 +23,12 @@ export class IntrospectionFailed extends Error {
   }
 }
 
-/** Time that introspection responses are cached. */
+/** Responses to requests without an active token. */
+export interface IntrospectionRefusals extends TokenRefusals {
+  readonly inactive: Reply
+}
+
+/** Times that introspection responses are cached, in milliseconds. */
 export interface Lifetimes {
   readonly ttlMs: number
   readonly negativeTtlMs: number
@@ -34,24 +36,21 @@ export interface Lifetimes {
 
 /** Estimated size of a cached token without its claims. */
 const TOKEN_BYTES = 500
+const ALWAYS = { expiresAt: Number.POSITIVE_INFINITY, validFrom: Number.NEGATIVE_INFINITY }
 /**
  * Error codes about the token, not about the gateway (RFC 6749 section 5.2, RFC 6750 section 3.1, RFC 7009
  * section 2.2.1).
  */
-const TOKEN_ERRORS: ReadonlySet<unknown> = new Set([
-  'invalid_request',
-  'invalid_token',
-  'unsupported_token_type',
+const TOKEN_ERRORS: ReadonlySet<string> = new Set([
+  ...['invalid_request', 'invalid_token', 'unsupported_token_type'],
 ])
 
 /** Reads introspection responses (RFC 7662 section 2.2). */
 export class AnswerReader {
-  readonly #config: IntrospectionConfig
-  readonly #refusals: IntrospectionRefusals
-  readonly #forwarded: ForwardedClaims
   readonly #lifetimes: Lifetimes
-  /** Claim rules by the claim that identifies the consumer. */
-  readonly #rules: ReadonlyMap<string, readonly ClaimRule[]>
+  /** Readers of tokens with and without the claim `sub`. */
+  readonly #withSub: TokenReader
+  readonly #withoutSub: TokenReader
   readonly #inactive: VerifiedToken
 
   constructor(
@@ -60,21 +59,28 @@ export class AnswerReader {
     forwarded: ForwardedClaims,
     lifetimes: Lifetimes,
   ) {
-    this.#config = config
-    this.#refusals = refusals
-    this.#forwarded = forwarded
+    const otherType = refusals.claim('token_type')
+    // A token bound to a key is not a bearer token, and its proof is not checked here.
+    const bearerRule = ({ all }: ClaimsSet): Reply | null => {
+      const type = memberOf(all, 'token_type')
+      return type === undefined || String(type).toLowerCase() === 'bearer' ? null : otherType
+    }
+    const parts = { auth: 'oauth2-introspection', refusals, forwarded, rules: [bearerRule] }
+    const readerOf = (consumerClaim: string): TokenReader =>
+      new TokenReader({ ...config, consumerClaim, requireExpiry: false }, parts)
     this.#lifetimes = lifetimes
-    const idClaims = config.consumerClaim === undefined ? ['sub', 'client_id'] : [config.consumerClaim]
-    this.#rules = new Map(
-      idClaims.map((consumerClaim) => [
-        consumerClaim,
-        compileRules({ ...config, consumerClaim, requireExpiry: false }, refusals),
-      ]),
-    )
-    this.#inactive = tokenRefusedAs(refusals.inactive)
+    this.#withSub = readerOf(config.consumerClaim ?? 'sub')
+    this.#withoutSub = readerOf(config.consumerClaim ?? 'client_id')
+    const nothing = { binding: null, consumer: null, claims: new Map<string, string>(), lines: [] }
+    this.#inactive = { ...ALWAYS, refusal: refusals.inactive, ...nothing }
   }
 
-  /** Reads a response. @param maxMs maximum time the result may be cached. @throws IntrospectionFailed. */
+  /**
+   * Reads a response. `active` confirms that the token is valid now, whatever the gateway's clock says (section 4).
+   * `exp` only limits the time in the cache.
+   * @param maxMs maximum time the result may be cached.
+   * @throws IntrospectionFailed.
+   */
   read(answer: HttpAnswer, maxMs = Number.POSITIVE_INFINITY): Found<VerifiedToken> {
     const claims = claimsOf(answer)
     if (claims === null) {
@@ -82,58 +88,15 @@ export class AnswerReader {
       return { value: this.#inactive, ttlMs, bytes: 0, isNegative: true, isCallerSpecific: false }
     }
     const leftMs = Math.min(claims.exp === null ? maxMs : claims.exp * 1000 - Date.now(), maxMs)
+    const times = leftMs > 0 ? { ...ALWAYS, expiresAt: Date.now() + leftMs } : ALWAYS
+    const reader = memberOf(claims.all, 'sub') === undefined ? this.#withoutSub : this.#withSub
     return {
-      value: this.#tokenOf(claims, leftMs),
+      value: reader.read(claims, null, times),
       ttlMs: Math.max(0, Math.min(this.#lifetimes.ttlMs, leftMs)),
       // The claims are kept three times: as received, as condition values and as header lines.
       bytes: TOKEN_BYTES + 3 * answer.body.length,
       ...{ isNegative: false, isCallerSpecific: false },
     }
-  }
-
-  /**
-   * `active` confirms that the token is valid now, whatever the gateway's clock says (section 4). `exp` only
-   * limits the time in the cache.
-   */
-  #tokenOf(claims: ClaimsSet, leftMs: number): VerifiedToken {
-    const { all } = claims
-    const consumerClaim =
-      this.#config.consumerClaim ?? (memberOf(all, 'sub') === undefined ? 'client_id' : 'sub')
-    const binding = bindingOf(all)
-    const refusal =
-      binding === undefined
-        ? this.#refusals.binding
-        : this.#refusalFor(claims, this.#rules.get(consumerClaim)!)
-    const texts = claimTexts(all)
-    const named = { ...this.#config, consumerClaim, auth: 'oauth2-introspection', texts }
-    return {
-      expiresAt: leftMs > 0 ? Date.now() + leftMs : Number.POSITIVE_INFINITY,
-      validFrom: Number.NEGATIVE_INFINITY,
-      refusal,
-      binding: binding ?? null,
-      consumer: refusal === null ? consumerIn(all, named) : null,
-      claims: texts,
-      lines: this.#forwarded.linesOf(all),
-    }
-  }
-
-  #refusalFor(claims: ClaimsSet, rules: readonly ClaimRule[]): Reply | null {
-    // A token bound to a key is not a bearer token, and its proof is not checked here.
-    const type = memberOf(claims.all, 'token_type')
-    if (type !== undefined && String(type).toLowerCase() !== 'bearer')
-      return this.#refusals.claim('token_type')
-    for (const rule of rules) {
-      const refusal = rule(claims)
-      if (refusal !== null) return refusal
-    }
-    return null
-  }
-}
-
-function tokenRefusedAs(refusal: Reply): VerifiedToken {
-  return {
-    ...{ expiresAt: Number.POSITIVE_INFINITY, validFrom: Number.NEGATIVE_INFINITY },
-    ...{ refusal, binding: null, consumer: null, claims: new Map(), lines: [] },
   }
 }
 
@@ -141,13 +104,9 @@ function tokenRefusedAs(refusal: Reply): VerifiedToken {
 function claimsOf({ status, body }: HttpAnswer): ClaimsSet | null {
   const object = parseStrictObject(body)
   if (status !== 200) {
-    const code = object === null ? undefined : memberOf(object, 'error')
+    const code = errorCodeIn(object)
     if (status === 400 && TOKEN_ERRORS.has(code)) return null
-    const isCode = typeof code === 'string' && /^[a-z_]{1,64}$/.test(code)
-    throw new IntrospectionFailed(
-      `the server answered ${status}${isCode ? ` (${code})` : ''}`,
-      status === 400,
-    )
+    throw new IntrospectionFailed(`the server responded with ${withCode(status, code)}`, status === 400)
   }
   const active = object === null ? undefined : memberOf(object, 'active')
   if (active === false) return null

@@ -1,22 +1,18 @@
 import {
+  type CompileEnv,
   definePolicy,
   type Eventual,
   type Exchange,
   HttpCallFailed,
   type Outcome,
-  parseSize,
 } from '@sluice/core'
+import { BearerGate } from '../../identity/token/bearer-gate.js'
 import { ForwardedClaims } from '../../identity/token/forwarded-claims.js'
-import { isHolder } from '../../identity/token/token-binding.js'
-import { tokenLocation } from '../../identity/token/token-location.js'
-import { DEFAULT_TOKEN_BYTES } from '../../identity/token/token-options.js'
-import type { VerifiedToken } from '../../identity/token/verified-tokens.js'
+import { compileRefusals } from '../../identity/token/refusals.js'
+import { tokenLocation } from '../../identity/token/token-options.js'
 import { CALL_LOOP, hopField } from '../../shared/call/call-hops.js'
-import { parseEndpoint } from '../../shared/call/endpoint.js'
-import type { CredentialLocation } from '../../shared/field-location/credential.js'
-import { AnswerReader, IntrospectionFailed } from './answer-reader.js'
-import { Introspection, lifetimesOf } from './introspection.js'
-import { type IntrospectionRefusals, introspectionRefusals } from './refusals.js'
+import { IntrospectionFailed, type IntrospectionRefusals } from './answer-reader.js'
+import { Introspection } from './introspection.js'
 import { type IntrospectionConfig, introspectionSchema } from './schema.js'
 
 /**
@@ -31,75 +27,62 @@ export const oauth2Introspection = definePolicy({
   secretNames: (config) => [tokenLocation(config).name],
   authenticates: () => 'request',
   compile(config, env) {
-    const refusals = introspectionRefusals(config, env)
-    const location = tokenLocation(config)
-    const forwarded = new ForwardedClaims(config.forwardClaims ?? {}, location.name)
-    const reader = new AnswerReader(config, refusals, forwarded, lifetimesOf(config))
-    const introspection = new Introspection(config, env, reader)
-    const { origin } = parseEndpoint(config.url, 'url')
-    const report = (reason: string): void => env.report('introspection_failed', { server: origin, reason })
-    const gate = new TokenGate(config, { location, forwarded, introspection, refusals, report })
+    const gate = new TokenGate(config, env)
     return { name: 'oauth2-introspection', onRequest: (x) => gate.admit(x) }
   },
 })
-
-interface GateParts {
-  readonly location: CredentialLocation
-  readonly forwarded: ForwardedClaims
-  readonly introspection: Introspection
-  readonly refusals: IntrospectionRefusals
-  report(reason: string): void
-}
 
 /** Syntax of bearer tokens (RFC 6750 section 2.1). */
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/
 
 /** Decides on one request. A cached token costs one digest and one map lookup. */
 class TokenGate {
-  readonly #parts: GateParts
-  readonly #maxLength: number
-  readonly #strips: boolean
+  readonly #bearer: BearerGate
+  readonly #introspection: Introspection
+  readonly #refusals: IntrospectionRefusals
+  readonly #report: (reason: string) => void
 
-  constructor(config: IntrospectionConfig, parts: GateParts) {
-    this.#parts = parts
-    this.#maxLength = parseSize(config.maxTokenBytes ?? DEFAULT_TOKEN_BYTES)
-    this.#strips = config.strip ?? true
+  /** @throws Error if an option is invalid. */
+  constructor(config: IntrospectionConfig, env: CompileEnv) {
+    this.#refusals = refusalsOf(config, env)
+    const forwarded = new ForwardedClaims(config.forwardClaims, tokenLocation(config).name)
+    this.#bearer = new BearerGate(config, forwarded, this.#refusals)
+    this.#introspection = new Introspection(config, this.#refusals, forwarded, env)
+    const server = new URL(config.url).origin
+    this.#report = (reason) => env.report('introspection_failed', { server, reason })
   }
 
   admit(x: Exchange): Eventual {
-    const { location, forwarded, introspection, refusals } = this.#parts
-    forwarded.clear(x.headers)
-    const token = location.read(x)
-    if (token === '') return refusals.missing
-    if (token === null || token.length > this.#maxLength || !TOKEN.test(token)) return refusals.malformed
+    const token = this.#bearer.read(x)
+    if (typeof token !== 'string') return token
+    if (!TOKEN.test(token)) return this.#refusals.malformed
     const hop = hopField(x)
     if (hop === null) return CALL_LOOP
-    const found = introspection.tokenOf(token, hop)
-    if (!(found instanceof Promise)) return this.#decide(x, found)
+    const found = this.#introspection.tokenOf(token, hop)
+    if (!(found instanceof Promise)) return this.#bearer.decide(x, found)
     return found.then(
-      (late) => this.#decide(x, late),
+      (late) => this.#bearer.decide(x, late),
       (error: unknown) => this.#fail(x, error),
     )
-  }
-
-  #decide(x: Exchange, token: VerifiedToken): Outcome {
-    const { location, refusals } = this.#parts
-    if (x.startedAt >= token.expiresAt) return refusals.expired
-    if (token.refusal !== null) return token.refusal
-    if (!isHolder(x.clientCertificate, token.binding)) return refusals.binding
-    if (this.#strips) location.strip(x)
-    for (let i = 0; i < token.lines.length; i++) x.headers.push(token.lines[i]!)
-    x.identify(token.consumer!)
-    x.claims = token.claims
-    return null
   }
 
   /** @throws the error if the server did not cause it. */
   #fail(x: Exchange, error: unknown): Outcome {
     if (!(error instanceof HttpCallFailed) && !(error instanceof IntrospectionFailed)) throw error
     const reason = error instanceof HttpCallFailed ? `${error.failure}: ${error.message}` : error.message
-    this.#parts.report(reason)
+    this.#report(reason)
     x.record.reason = reason
-    return this.#parts.refusals.unavailable
+    return this.#refusals.unavailable
+  }
+}
+
+function refusalsOf(config: IntrospectionConfig, env: CompileEnv): IntrospectionRefusals {
+  const common = compileRefusals(config, env)
+  const detail = 'the authorization server is unavailable: try again later'
+  return {
+    ...common,
+    malformed: common.invalid('GW_TOKEN_MALFORMED', 'the token is malformed or too long'),
+    inactive: common.invalid('GW_TOKEN_INACTIVE', 'the token is not active: get a new one'),
+    unavailable: env.refusal('GW_AUTH_UNAVAILABLE', detail, ['retry-after', '1']),
   }
 }

@@ -1,37 +1,18 @@
-import type { Static } from '@sinclair/typebox'
-import { clientAuthKeys } from '../../identity/client-auth/client-auth.js'
-import { tokenOptions } from '../../identity/token/token-options.js'
+import type { Configured } from '@sluice/core'
+import { clientAuthKeys } from '../../identity/oauth/client-auth.js'
+import { claimOptions, consumerOptions, placeOptions } from '../../identity/token/token-options.js'
 import { callTls } from '../../shared/call/call-tls.js'
 import {
-  optionalClosed,
   optionalDuration,
   optionalInteger,
   optionalOneOf,
-  optionalString,
+  optionalText,
   policyOptions,
-  string,
+  section,
+  text,
 } from '../../shared/options/options.js'
 
-/** Default of `timeout`. */
-export const DEFAULT_TIMEOUT = '2s'
-/** Default of `cache.ttl`. */
-export const DEFAULT_TTL = '60s'
-/** Default of `cache.negativeTtl`. */
-export const DEFAULT_NEGATIVE_TTL = '5s'
-/** Default of `cache.staleIfError`. */
-export const DEFAULT_STALE = '0ms'
-/** Default of `cache.maxEntries`. */
-export const DEFAULT_ENTRIES = 10_000
-/** Default of `breaker.failures`. */
-export const DEFAULT_FAILURES = 5
-/** Default of `breaker.openFor`. */
-export const DEFAULT_OPEN = '5s'
-
-const { issuers, audiences, requiredScopes, requiredClaims, forwardClaims } = tokenOptions
-const { tokenFrom, name, scheme, strip, maxTokenBytes, realm } = tokenOptions
-const { nameClaim, groupsClaim, rolesClaim } = tokenOptions
-
-const cache = optionalClosed('Cache of introspection responses.', {
+const cache = section('Cache of introspection responses.', {
   scope: optionalOneOf(
     ['worker', 'gateway'],
     'Cache scope: one cache per worker, or one shared by all workers of the gateway.',
@@ -39,54 +20,51 @@ const cache = optionalClosed('Cache of introspection responses.', {
   ),
   ttl: optionalDuration(
     'Time an active token is cached, at most 1h and never beyond its `exp`. A revoked token still works for this time. `0ms` turns caching off.',
-    DEFAULT_TTL,
+    '60s',
   ),
   negativeTtl: optionalDuration(
     'Time an inactive token is cached, at most 1h. A token activated meanwhile is still refused for this time.',
-    DEFAULT_NEGATIVE_TTL,
+    '5s',
   ),
   staleIfError: optionalDuration(
     'Time after `ttl` that a cached active token is still accepted while the server fails, at most 24h and never beyond its `exp`.',
-    DEFAULT_STALE,
+    '0ms',
   ),
   maxEntries: optionalInteger(
     'Maximum number of cached active tokens per worker, at most 16 MB. Inactive tokens have a second cache of the same size.',
     {
-      default: DEFAULT_ENTRIES,
+      default: 10_000,
       minimum: 1,
       maximum: 1_000_000,
     },
   ),
 })
 
-const breaker = optionalClosed('Circuit breaker for the authorization server.', {
+const breaker = section('Circuit breaker for the authorization server.', {
   failures: optionalInteger('Number of consecutive failures that opens the breaker.', {
-    default: DEFAULT_FAILURES,
+    default: 5,
     minimum: 1,
     maximum: 1000,
   }),
   openFor: optionalDuration(
     'Time the breaker stays open, at most 5m. Then one call probes the server.',
-    DEFAULT_OPEN,
+    '5s',
   ),
 })
 
 /** Schema of the `oauth2-introspection` configuration. */
 export const introspectionSchema = policyOptions(
   {
-    url: string('The introspection endpoint of the authorization server.', {
-      minLength: 1,
-      maxLength: 2048,
-      destination: true,
-    }),
+    url: text(2048, 'The introspection endpoint of the authorization server.', { destination: true }),
     ...clientAuthKeys,
-    ...{ issuers, audiences, requiredScopes, requiredClaims, tokenFrom, name, scheme, strip, maxTokenBytes },
-    consumerClaim: optionalString(
+    ...claimOptions,
+    ...placeOptions,
+    consumerClaim: optionalText(
+      256,
       'Claim with the consumer id. A token without it is refused. Default: `sub`, or `client_id` if the token has no `sub`.',
-      { minLength: 1, maxLength: 256 },
     ),
-    ...{ nameClaim, groupsClaim, rolesClaim, forwardClaims, realm },
-    timeout: optionalDuration('Timeout of a call to the server, 1ms to 20s.', DEFAULT_TIMEOUT),
+    ...consumerOptions,
+    timeout: optionalDuration('Timeout of a call to the server, 1ms to 20s.', '2s'),
     cache,
     breaker,
     tls: callTls,
@@ -100,4 +78,4 @@ export const introspectionSchema = policyOptions(
 )
 
 /** Configuration of `oauth2-introspection`, derived from its schema. */
-export type IntrospectionConfig = Static<typeof introspectionSchema>
+export type IntrospectionConfig = Configured<typeof introspectionSchema>

@@ -6,9 +6,9 @@ import {
   StateUnavailable,
   substitute,
 } from '@sluice/core'
-import { KeysUnavailable } from '../../crypto/jose/remote-key-set.js'
 import { OneTimeUse } from '../../crypto/replay/one-time-use.js'
 import { ReplayCache } from '../../crypto/replay/replay-cache.js'
+import { KeysUnavailable } from '../../identity/issuer/remote-key-set.js'
 import { endedSessions } from '../../identity/session/ended-sessions.js'
 import { loginUnavailable, reasonOf } from '../../identity/session/redirect.js'
 import type { ClaimsSet } from '../../identity/token/claims-set.js'
@@ -17,7 +17,7 @@ import { durationWithin } from '../../shared/call/call-options.js'
 import { digestOf } from '../../shared/call/call-sharing.js'
 import { isJsonObject, memberOf } from '../../shared/json/strict-json.js'
 import { formText, isForm } from '../../shared/message/form.js'
-import { type BackchannelLogoutConfig, backchannelLogoutSchema, DEFAULT_REMEMBER } from './schema.js'
+import { type BackchannelLogoutConfig, backchannelLogoutSchema } from './schema.js'
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 const MAX_BODY_BYTES = 16 * 1024
@@ -67,7 +67,7 @@ class LogoutReceiver {
   constructor(config: BackchannelLogoutConfig, env: CompileEnv) {
     this.#env = env
     this.#tokens = new ProviderTokens(config, env, TYPES)
-    this.#rememberMs = durationWithin(MAX_REMEMBER_MS, config.rememberFor ?? DEFAULT_REMEMBER, 'rememberFor')
+    this.#rememberMs = durationWithin(MAX_REMEMBER_MS, config.rememberFor, 'rememberFor')
     const space = `oidc-logout/${digestOf(config.issuer, config.clientId)}`
     const seen = env.shared(space, () => new ReplayCache(MAX_TOKENS, 2 * MAX_AGE_MS))
     this.#once = new OneTimeUse(env, { space, seen, sharing: {} })

@@ -1,18 +1,15 @@
-import type { Static } from '@sinclair/typebox'
-import { providerOptions } from '../../identity/token/provider-options.js'
-import { optionalDuration, policyOptions, string } from '../../shared/options/options.js'
-
-/** Default of `rememberFor`. */
-export const DEFAULT_REMEMBER = '1d'
+import type { Configured } from '@sluice/core'
+import { providerOptions } from '../../identity/token/provider-tokens.js'
+import { optionalDuration, policyOptions, text } from '../../shared/options/options.js'
 
 /** Schema of the `oidc-backchannel-logout` configuration. */
 export const backchannelLogoutSchema = policyOptions(
   {
     ...providerOptions,
-    clientId: string('Client id, the same as in the `oidc` policy.', { minLength: 1, maxLength: 1024 }),
+    clientId: text(1024, 'Client id, the same as in the `oidc` policy.'),
     rememberFor: optionalDuration(
       'Time an ended session is remembered. Use the `session.lifetime` of `oidc` or longer, at most 30d.',
-      DEFAULT_REMEMBER,
+      '1d',
     ),
   },
   [
@@ -22,4 +19,4 @@ export const backchannelLogoutSchema = policyOptions(
 )
 
 /** Configuration of `oidc-backchannel-logout`, derived from its schema. */
-export type BackchannelLogoutConfig = Static<typeof backchannelLogoutSchema>
+export type BackchannelLogoutConfig = Configured<typeof backchannelLogoutSchema>

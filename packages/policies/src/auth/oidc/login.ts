@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { CompileEnv, Exchange, Reply } from '@sluice/core'
+import { GrantRefused } from '../../identity/oauth/token-response.js'
 import type { CookieSeal } from '../../identity/session/cookie-seal.js'
 import {
   type LoginStart,
@@ -11,16 +12,14 @@ import {
 } from '../../identity/session/pending-logins.js'
 import { loginUnavailable, reasonOf, redirect } from '../../identity/session/redirect.js'
 import type { Session } from '../../identity/session/session.js'
-import { cookieOf } from '../../identity/session/session-gate.js'
 import { isNavigation, type Site } from '../../identity/session/site.js'
 import { claimAt } from '../../identity/token/claim.js'
 import { idOf } from '../../identity/token/claim-rules.js'
 import type { ProviderTokens } from '../../identity/token/provider-tokens.js'
-import { DEFAULT_CONSUMER_CLAIM } from '../../identity/token/token-options.js'
 import type { Cookies } from '../../shared/field-location/cookie.js'
 import { isJsonObject, type JsonObject, memberOf } from '../../shared/json/strict-json.js'
-import { GrantRefused, type IssuedTokens, type Provider } from './provider.js'
-import { DEFAULT_SCOPES, type OidcConfig } from './schema.js'
+import type { IssuedTokens, Provider } from './provider.js'
+import type { OidcConfig } from './schema.js'
 import { type TokenUse, tokensOf } from './token-use.js'
 
 /** Login secrets that are needed again when the browser returns. */
@@ -70,7 +69,7 @@ export class Login {
     this.#parts = parts
     this.#env = env
     const { sealed, site } = parts
-    this.#logins = new PendingLogins({ cookie: cookieOf(config.session), sealed, isSecure: site.isSecure })
+    this.#logins = new PendingLogins({ cookie: config.session.cookie, sealed, isSecure: site.isSecure })
   }
 
   /** True if the cookie belongs to a pending login. */
@@ -145,13 +144,13 @@ export class Login {
     const error = parameterIn(x, 'error')
     if (error !== null) {
       const code = /^[a-z_]{1,64}$/.test(error) ? error : 'unknown'
-      throw new LoginFailed(`the provider answered ${code}`, `the provider refused the login (${code})`)
+      throw new LoginFailed(`the provider responded with ${code}`, `the provider refused the login (${code})`)
     }
     const code = parameterIn(x, 'code')
     if (code === null) throw new LoginFailed('no code', 'the provider sent no code')
     const issued = await provider.exchangeCode(code, facts.verifier)
     const { idToken, accessToken } = issued
-    if (idToken === null) throw new Error('the token endpoint answered without an ID token')
+    if (idToken === null) throw new Error('the token endpoint responded without an ID token')
     const claims = await tokens.verifyIdToken(idToken, { x, nonce: facts.nonce, accessToken })
     const all = { ...(await this.#userInfo(issued, claims.all['sub'])), ...claims.all }
     if (!namesConsumer(all, this.#config))
@@ -166,10 +165,10 @@ export class Login {
   }
 
   async #userInfo({ accessToken }: IssuedTokens, sub: unknown): Promise<object> {
-    if (this.#config.userInfo !== true) return {}
+    if (!this.#config.userInfo) return {}
     const info = await this.#parts.provider.userInfo(accessToken)
     // The subjects must match (OpenID Connect Core 1.0, section 5.3.2).
-    if (memberOf(info, 'sub') !== sub) throw new Error('the userinfo endpoint answered for another user')
+    if (memberOf(info, 'sub') !== sub) throw new Error('the userinfo endpoint responded for another user')
     return isJsonObject(info) ? info : {}
   }
 
@@ -204,14 +203,14 @@ export class Login {
 /** True if the claims identify a consumer. */
 export function namesConsumer(
   claims: JsonObject,
-  { consumerClaim = DEFAULT_CONSUMER_CLAIM }: Pick<OidcConfig, 'consumerClaim'>,
+  { consumerClaim }: Pick<OidcConfig, 'consumerClaim'>,
 ): boolean {
   return idOf(claimAt(claims, consumerClaim)) !== null
 }
 
 /** Returns the `scope` parameter (RFC 6749, section 3.3). */
 function scopeText({ scopes }: OidcConfig): string {
-  return [...new Set(['openid', ...(scopes ?? DEFAULT_SCOPES)])].join(' ')
+  return [...new Set(['openid', ...scopes])].join(' ')
 }
 
 /** Returns a query parameter, or null if it is missing or repeated. */

@@ -1,27 +1,25 @@
 import { type CompileEnv, definePolicy, type Eventual, type Exchange, parseDuration } from '@sluice/core'
-import { type Tenants, tenantsOf, tenantWarnings } from '../../crypto/jose/tenants.js'
+import { type Tenants, tenantsOf, tenantWarnings } from '../../identity/issuer/tenants.js'
 import { CookieSeal } from '../../identity/session/cookie-seal.js'
 import { endedSessions } from '../../identity/session/ended-sessions.js'
 import { reasonOf } from '../../identity/session/redirect.js'
 import type { OpenSession, Session } from '../../identity/session/session.js'
-import { cookieOf, SessionGate } from '../../identity/session/session-gate.js'
+import { SessionGate } from '../../identity/session/session-gate.js'
 import { type Site, siteOf } from '../../identity/session/site.js'
 import { claimTexts } from '../../identity/token/claim.js'
 import { consumerIn } from '../../identity/token/consumer-claims.js'
 import { ForwardedClaims } from '../../identity/token/forwarded-claims.js'
-import { DEFAULT_TIMEOUT } from '../../identity/token/provider-options.js'
 import { ProviderTokens } from '../../identity/token/provider-tokens.js'
-import { callOptions } from '../../shared/call/call-options.js'
 import { digestOf } from '../../shared/call/call-sharing.js'
 import { readCookies } from '../../shared/field-location/cookie.js'
 import { memberOf } from '../../shared/json/strict-json.js'
 import { fieldName } from '../../shared/message/field-name.js'
 import { SpoofedFields } from '../../shared/message/spoofed-fields.js'
 import { Login, namesConsumer } from './login.js'
-import { Logout } from './logout.js'
+import { compileLogout, type Logout } from './logout.js'
 import { Provider } from './provider.js'
 import { Refresher, SessionEnded } from './refresher.js'
-import { DEFAULT_REFRESH_BEFORE, DEFAULT_STALE, type OidcConfig, oidcSchema } from './schema.js'
+import { type OidcConfig, oidcSchema } from './schema.js'
 
 /** The `oidc` policy. Logs users in with OpenID Connect, and identifies the consumer. */
 export const oidc = definePolicy({
@@ -64,24 +62,24 @@ class Gate {
     this.#config = config
     this.#env = env
     this.#site = siteOf(config.redirectUri, 'redirectUri')
-    this.#staleMs = parseDuration(config.staleIfError ?? DEFAULT_STALE)
-    this.#forwarded = new ForwardedClaims(config.forwardClaims ?? {}, 'cookie')
+    this.#staleMs = parseDuration(config.staleIfError)
+    this.#forwarded = new ForwardedClaims(config.forwardClaims, 'cookie')
     this.#tokenHeaders = tokenHeadersOf(config, this.#forwarded)
     const { access, id } = this.#tokenHeaders
     this.#tokenFields = new SpoofedFields([access, id].filter((name) => name !== null))
     this.#tenants = tenantsOf(tenants)
     const kind = tenants === undefined ? [] : ['tenants']
-    const space = `oidc ${digestOf(issuer, clientId, cookieOf(session), ...kind)}`
+    const space = `oidc ${digestOf(issuer, clientId, session.cookie, ...kind)}`
     const sealed = new CookieSeal(session.secrets, space)
     const use = {
-      keepsIdToken: id !== null || (logout !== undefined && logout.provider !== false),
+      keepsIdToken: id !== null || logout?.provider === true,
       keepsAccessToken: access !== null,
-      refreshBeforeMs: parseDuration(config.refreshBefore ?? DEFAULT_REFRESH_BEFORE),
+      refreshBeforeMs: parseDuration(config.refreshBefore),
     }
     const provider = new Provider(config, env)
     const tokens = new ProviderTokens(config, env)
     this.#login = new Login(config, { site: this.#site, provider, tokens, sealed, use }, env)
-    this.#logout = logout === undefined ? null : new Logout(config, logout, { site: this.#site, provider })
+    this.#logout = compileLogout(config, this.#site, provider)
     const source = {
       ...{ site: this.#site, sealed, ended: endedSessions(issuer, clientId, env) },
       prepare: (one: Session) => this.#prepare(one),
@@ -94,9 +92,8 @@ class Gate {
       },
     }
     this.sessions = new SessionGate(config, source, env)
-    const { totalMs = 0 } = callOptions({ timeout: config.timeout ?? DEFAULT_TIMEOUT })
     this.#refresher = new Refresher(
-      { provider, tokens, codec: this.sessions.codec, use, timeoutMs: totalMs },
+      { provider, tokens, codec: this.sessions.codec, use, timeoutMs: parseDuration(config.timeout) },
       digestOf(space, session.secrets[0]),
       env,
     )

@@ -1,4 +1,4 @@
-import { type CompileEnv, FORM_TYPE, type HttpAnswer, isFieldValue, parseDuration } from '@sluice/core'
+import { type CompileEnv, parseDuration } from '@sluice/core'
 import {
   addressIn,
   type CallIssuer,
@@ -6,15 +6,14 @@ import {
   fetchDocument,
   metadataAddress,
   metadataIn,
-} from '../../crypto/jose/issuer-calls.js'
-import { type Tenants, tenantsOf } from '../../crypto/jose/tenants.js'
-import { type ClientAuth, compileClientAuth } from '../../identity/client-auth/client-auth.js'
-import { DEFAULT_TIMEOUT } from '../../identity/token/provider-options.js'
+} from '../../identity/issuer/issuer-calls.js'
+import { type Tenants, tenantsOf } from '../../identity/issuer/tenants.js'
+import { type BuildClientCall, compileClientCalls } from '../../identity/oauth/client-auth.js'
+import { readTokenResponse } from '../../identity/oauth/token-response.js'
 import { digestOf } from '../../shared/call/call-sharing.js'
 import { parseEndpoint } from '../../shared/call/endpoint.js'
 import { SharedFetch } from '../../shared/call/shared-fetch.js'
 import { MARGIN_MS, singleFlight } from '../../shared/call/single-flight.js'
-import { isBearerType, isIssued } from '../../shared/call/token-answer.js'
 import { type JsonObject, memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
 import type { OidcConfig } from './schema.js'
 
@@ -46,11 +45,6 @@ export interface IssuedTokens {
   readonly scopes: string | null
 }
 
-/** The provider refused a code or a refresh token. */
-export class GrantRefused extends Error {
-  override readonly name = 'GrantRefused'
-}
-
 /**
  * Client of an OpenID provider. Calls reject with GrantRefused, or with an Error whose message contains no
  * secret.
@@ -59,12 +53,12 @@ export class Provider {
   readonly #tenants: Tenants | null
   readonly #redirectUri: string
   readonly #call: CallIssuer
-  readonly #authenticate: ClientAuth
+  readonly #build: BuildClientCall
   readonly #metadata: MetadataCache
 
   /** @throws Error for an invalid address, key or time. */
   constructor(config: OidcConfig, env: CompileEnv) {
-    const { issuer, tenants, timeout = DEFAULT_TIMEOUT, tls } = config
+    const { issuer, tenants, timeout, tls } = config
     this.#tenants = tenantsOf(tenants)
     const hasTenants = tenants !== undefined
     this.#redirectUri = config.redirectUri
@@ -72,7 +66,7 @@ export class Provider {
     const own = parseEndpoint(place, 'issuer')
     const call = compileIssuerCalls({ own, timeout, tls }, 'timeout', env)
     this.#call = call
-    this.#authenticate = compileClientAuth(config, issuer)
+    this.#build = compileClientCalls(config, issuer)
     const report = (reason: string): void => env.report('oidc_provider_failed', { issuer, reason })
     const name = `oidc-metadata:${digestOf(issuer, tls, hasTenants)}`
     this.#metadata = env.shared(name, () => new MetadataCache(report))
@@ -115,17 +109,22 @@ export class Provider {
       headers,
     })
     const claims = status === 200 ? parseStrictObject(body) : null
-    if (claims === null) throw new Error(`the userinfo endpoint answered ${status} without claims`)
+    if (claims === null) throw new Error(`the userinfo endpoint responded with ${status} without claims`)
     return claims
   }
 
   async #askForTokens(grant: Readonly<Record<string, string>>): Promise<IssuedTokens> {
     const { tokenEndpoint } = await this.metadata()
-    const form = new URLSearchParams(grant)
-    const headers = ['content-type', FORM_TYPE, 'accept', 'application/json']
-    await this.#authenticate(form, headers)
-    const body = Buffer.from(form.toString())
-    return tokensIn(await this.#call(tokenEndpoint, 'token_endpoint', { method: 'POST', headers, body }))
+    const answer = await this.#call(tokenEndpoint, 'token_endpoint', await this.#build(grant))
+    const { accessToken, tokenIn, lifeMs, scope } = readTokenResponse(answer, {
+      maxLength: MAX_TOKEN_LENGTH,
+      isRefusal: (code) => code === 'invalid_grant',
+    })
+    return {
+      ...{ accessToken, idToken: tokenIn('id_token'), refreshToken: tokenIn('refresh_token') },
+      lifeMs: lifeMs === null ? null : Math.max(0, lifeMs),
+      scopes: typeof scope === 'string' ? scope : null,
+    }
   }
 
   /** True if the provider may use this issuer in a response. */
@@ -180,40 +179,4 @@ function readMetadata(body: Uint8Array, issuer: string, hasTenants: boolean): Pr
     endSessionEndpoint: addressIn(metadata, 'end_session_endpoint', issuer),
     sendsIssuer: memberOf(metadata, 'authorization_response_iss_parameter_supported') === true,
   }
-}
-
-/**
- * Reads a token response.
- * @throws GrantRefused, or an Error that says what is wrong without quoting the response.
- */
-function tokensIn({ status, body }: HttpAnswer): IssuedTokens {
-  const answer = parseStrictObject(body)
-  if (!isIssued(status)) {
-    const code = answer === null ? undefined : memberOf(answer, 'error')
-    const isCode = typeof code === 'string' && /^[a-z_]{1,64}$/.test(code)
-    const message = `the token endpoint answered ${status}${isCode ? ` (${code})` : ''}`
-    throw code === 'invalid_grant' ? new GrantRefused(message) : new Error(message)
-  }
-  if (answer === null) throw new Error('the token endpoint did not return a JSON object')
-  const accessToken = tokenIn(answer, 'access_token')
-  if (accessToken === null) throw new Error('the token endpoint returned no access token')
-  if (!isBearerType(memberOf(answer, 'token_type')))
-    throw new Error('the token endpoint returned a token that is not a bearer token')
-  const seconds = Number(memberOf(answer, 'expires_in') ?? Number.NaN)
-  const scope = memberOf(answer, 'scope')
-  return {
-    accessToken,
-    idToken: tokenIn(answer, 'id_token'),
-    refreshToken: tokenIn(answer, 'refresh_token'),
-    lifeMs: Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : null,
-    scopes: typeof scope === 'string' ? scope : null,
-  }
-}
-
-function tokenIn(answer: JsonObject, name: string): string | null {
-  const token = memberOf(answer, name)
-  if (token === undefined || token === null) return null
-  if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN_LENGTH || !isFieldValue(token))
-    throw new Error(`the token endpoint returned an unusable '${name}'`)
-  return token
 }

@@ -1,10 +1,11 @@
 import type { CompileEnv, Exchange, StateStore } from '@sluice/core'
+import { GrantRefused } from '../../identity/oauth/token-response.js'
 import type { OpenSession, Session, SessionCodec } from '../../identity/session/session.js'
 import type { ProviderTokens } from '../../identity/token/provider-tokens.js'
 import { CallBreaker } from '../../shared/call/call-breaker.js'
 import { MARGIN_MS, singleFlight } from '../../shared/call/single-flight.js'
 import { memberOf } from '../../shared/json/strict-json.js'
-import { GrantRefused, type Provider } from './provider.js'
+import type { Provider } from './provider.js'
 import { type TokenUse, tokensOf } from './token-use.js'
 
 /** Time that requests with the previous cookie still get the refreshed session. */

@@ -1,7 +1,9 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { clientAuthKeys } from '../../identity/client-auth/client-auth.js'
+import { Type } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
+import { clientAuthKeys } from '../../identity/oauth/client-auth.js'
 import { sessionOptions } from '../../identity/session/session-options.js'
-import { providerOptions } from '../../identity/token/provider-options.js'
+import { providerOptions } from '../../identity/token/provider-tokens.js'
+import { consumerOptions } from '../../identity/token/token-options.js'
 import {
   optionalClosed,
   optionalDuration,
@@ -9,19 +11,12 @@ import {
   optionalList,
   optionalOneOf,
   optionalString,
+  optionalText,
   policyOptions,
   string,
+  text,
 } from '../../shared/options/options.js'
 
-/** Default of `scopes`. */
-export const DEFAULT_SCOPES: readonly string[] = ['openid', 'profile', 'email']
-/** Default of `refreshBefore`. */
-export const DEFAULT_REFRESH_BEFORE = '60s'
-/** Default of `staleIfError`. */
-export const DEFAULT_STALE = '10m'
-/** Default of `logout.returnTo`. */
-export const DEFAULT_RETURN = '/'
-const claim = { minLength: 1, maxLength: 256 }
 const place = '^/[!-~]*$'
 
 /** Schema of the `oidc` configuration. */
@@ -29,21 +24,19 @@ export const oidcSchema = policyOptions(
   {
     ...providerOptions,
     ...clientAuthKeys,
-    redirectUri: string(
+    redirectUri: text(
+      2048,
       'Redirect URI registered at the provider, such as `https://app.example.com/oauth2/callback`. The route must match its path. Its origin is the origin of the site. HTTP is allowed only for loopback.',
-      { minLength: 1, maxLength: 2048 },
     ),
     scopes: optionalList(
-      string('Scope.', { minLength: 1, maxLength: 256, pattern: '^[!#-\\[\\]-~]+$' }),
+      text(256, 'Scope.', { pattern: '^[!#-\\[\\]-~]+$' }),
       'Requested scopes; `openid` is always included. Many providers issue refresh tokens only for `offline_access`.',
-      { default: [...DEFAULT_SCOPES], maxItems: 64 },
+      { default: ['openid', 'profile', 'email'], maxItems: 64 },
     ),
     parameters: Type.Optional(
-      Type.Record(
-        Type.String({ pattern: '^[a-z_]{1,64}$' }),
-        string('Value of the parameter.', { minLength: 1, maxLength: 1024 }),
-        { description: 'Additional login parameters, such as `prompt`, `acr_values` or `ui_locales`.' },
-      ),
+      Type.Record(Type.String({ pattern: '^[a-z_]{1,64}$' }), text(1024, 'Value of the parameter.'), {
+        description: 'Additional login parameters, such as `prompt`, `acr_values` or `ui_locales`.',
+      }),
     ),
     userInfo: optionalFlag(
       false,
@@ -57,11 +50,11 @@ export const oidcSchema = policyOptions(
     session: sessionOptions,
     refreshBefore: optionalDuration(
       'Time before the access token expires at which it is refreshed. Needs a refresh token.',
-      DEFAULT_REFRESH_BEFORE,
+      '60s',
     ),
     staleIfError: optionalDuration(
       'Time a session stays usable after its access token has expired while the provider is unavailable. After that, requests get 503 `GW_AUTH_UNAVAILABLE`.',
-      DEFAULT_STALE,
+      '10m',
     ),
     logout: optionalClosed('Logout at the gateway and at the provider.', {
       path: string(
@@ -73,7 +66,7 @@ export const oidcSchema = policyOptions(
         {
           maxLength: 1024,
           pattern: place,
-          default: DEFAULT_RETURN,
+          default: '/',
         },
       ),
       provider: optionalFlag(
@@ -86,23 +79,13 @@ export const oidcSchema = policyOptions(
       'Handling of sessions while the store of ended sessions is unavailable. `open` accepts them, `closed` answers 503 `GW_AUTH_UNAVAILABLE`.',
       'open',
     ),
-    consumerClaim: optionalString('Claim with the consumer id.', { ...claim, default: 'sub' }),
-    nameClaim: optionalString('Claim with the consumer name. Default: the id.', claim),
-    groupsClaim: optionalString(
-      'Claim with the groups of the consumer: a list, or a string separated by spaces.',
-      claim,
-    ),
-    rolesClaim: optionalString('Claim with the roles of the consumer, in the same format.', claim),
-    forwardClaims: Type.Optional(
-      Type.Record(Type.String({ pattern: '^.{1,256}$' }), string('Header for the claim.', claim), {
-        description: 'Headers for the upstream, by claim. Client headers with these names are removed.',
-      }),
-    ),
-    accessTokenHeader: optionalString(
+    consumerClaim: optionalText(256, 'Claim with the consumer id.', { default: 'sub' }),
+    ...consumerOptions,
+    accessTokenHeader: optionalText(
+      256,
       'Header that passes the access token to the upstream. `authorization` gets the prefix `Bearer`. A client header with this name is removed.',
-      claim,
     ),
-    idTokenHeader: optionalString('Header that passes the ID token to the upstream.', claim),
+    idTokenHeader: optionalText(256, 'Header that passes the ID token to the upstream.'),
   },
   [
     'Logs users in with OpenID Connect: the code flow with PKCE (S256), `state` and `nonce`. The state of each pending login is in an encrypted cookie for ten minutes, so a response of the provider is useless in another browser. A response that is repeated, late or without that cookie restarts the login. A sixth pending login in one browser discards the older ones. The policy checks the signature, issuer, audience, times, nonce and `at_hash` of the ID token. An `iat` more than 10 minutes ahead is refused, whatever `clockSkew` says. If the provider sends `iss` in the response (RFC 9207), it is checked, too.',
@@ -115,4 +98,4 @@ export const oidcSchema = policyOptions(
 )
 
 /** Configuration of `oidc`, derived from its schema. */
-export type OidcConfig = Static<typeof oidcSchema>
+export type OidcConfig = Configured<typeof oidcSchema>

@@ -11,7 +11,7 @@ import { CookieSeal } from '../../identity/session/cookie-seal.js'
 import { endedSessions } from '../../identity/session/ended-sessions.js'
 import { redirect } from '../../identity/session/redirect.js'
 import type { OpenSession, Session } from '../../identity/session/session.js'
-import { cookieOf, SessionGate } from '../../identity/session/session-gate.js'
+import { SessionGate } from '../../identity/session/session-gate.js'
 import { type Site, siteOf } from '../../identity/session/site.js'
 import { claimAt, claimTexts } from '../../identity/token/claim.js'
 import { idOf } from '../../identity/token/claim-rules.js'
@@ -55,7 +55,7 @@ async function compileStep(config: SamlLoginConfig, env: CompileEnv): Promise<St
   const idp = openIdentityProvider(config.idp, env)
   if (idp.ssoUrl === null) throw new Error("'idp' has no login URL: set 'idp.ssoUrl'")
   const site = siteOf(acsUrl, 'acsUrl')
-  const cookie = cookieOf(session)
+  const { cookie } = session
   const sealed = new CookieSeal(session.secrets, `saml ${digestOf(idp.entityId, audience, cookie)}`)
   const skewMs = parseDuration(config.clockSkew ?? DEFAULT_SKEW)
   const rules = { issuer: idp.entityId, keys: idp.keys, audience, recipient: acsUrl, skewMs }

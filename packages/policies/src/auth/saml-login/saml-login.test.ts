@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { inflateRawSync } from 'node:zlib'
 import { type Exchange, headerValue, type Outcome, type Reply, type Step } from '@sluice/core'
-import { exchange, testEnv } from '../../testing.js'
+import { exchange, testEnv, type Written } from '../../testing.js'
 import {
   ACS,
   type AssertionParts,
@@ -18,7 +18,8 @@ import {
   stranger,
 } from '../saml/testing/issuer.js'
 import { samlLogin } from './policy.js'
-import type { SamlLoginConfig } from './schema.js'
+
+type SamlLoginConfig = Written<typeof samlLogin>
 
 const SSO = 'https://idp.example.com/sso?realm=shop'
 const CONFIG: SamlLoginConfig = {

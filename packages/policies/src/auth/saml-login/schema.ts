@@ -1,4 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import { sharingOptions } from '../../crypto/replay/sharing-options.js'
 import { sessionOptions } from '../../identity/session/session-options.js'
 import {
@@ -77,4 +78,4 @@ export const samlLoginSchema = policyOptions(
 )
 
 /** Configuration of `saml-login`, derived from its schema. */
-export type SamlLoginConfig = Static<typeof samlLoginSchema>
+export type SamlLoginConfig = Configured<typeof samlLoginSchema>

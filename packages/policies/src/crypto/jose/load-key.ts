@@ -5,7 +5,7 @@ import { readText } from '../../shared/options/text-source.js'
 import { withContext } from '../../shared/outcome/with-context.js'
 import { importJwk, importPem, type KeyMaterial } from '../keys/key-material.js'
 import { allowsPurpose, type KeyPurpose } from '../keys/key-purpose.js'
-import { DEFAULT_ENCODING, type JwksConfig, type KeyConfig, MAX_KEYS } from './key-schema.js'
+import { type JwksConfig, type KeyConfig, MAX_KEYS } from './key-schema.js'
 
 const SOURCES = ['jwk', 'pem', 'file', 'secret'] as const
 
@@ -71,7 +71,7 @@ function jwkOf(text: string, purpose: KeyPurpose): KeyMaterial {
 }
 
 /** Decodes a secret strictly: a lenient decoder could produce another key than intended. */
-function secretKey(secret: string, encoding: KeyConfig['secretEncoding'] = DEFAULT_ENCODING): KeyObject {
+function secretKey(secret: string, encoding: KeyConfig['secretEncoding'] = 'utf8'): KeyObject {
   if (secret.includes('-----BEGIN ')) throw new Error("is a PEM; use 'pem' instead of 'secret'")
   const bytes = encoding === 'utf8' ? Buffer.from(secret) : decode(secret, encoding)
   if (bytes === null || bytes.length === 0)

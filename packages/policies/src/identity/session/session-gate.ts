@@ -16,7 +16,7 @@ import type { CookieSeal } from './cookie-seal.js'
 import type { EndedSessions } from './ended-sessions.js'
 import { loginUnavailable, reasonOf } from './redirect.js'
 import { type OpenSession, type Session, SessionCodec } from './session.js'
-import { DEFAULT_COOKIE, DEFAULT_IDLE, DEFAULT_LIFETIME, type SessionConfig } from './session-options.js'
+import type { SessionConfig } from './session-options.js'
 import { isNavigation, isOfSite, type Site } from './site.js'
 
 const MAX_LIFETIME_MS = 30 * 86_400_000
@@ -51,11 +51,6 @@ export interface SessionSource {
   }
 }
 
-/** Returns the name of the session cookies. */
-export function cookieOf({ cookie = DEFAULT_COOKIE }: SessionConfig): string {
-  return cookie
-}
-
 /** Admits requests by their sessions. A session that was opened before costs a hash and a map lookup. */
 export class SessionGate {
   readonly codec: SessionCodec
@@ -70,11 +65,11 @@ export class SessionGate {
 
   /** Creates the gate. @throws Error for an invalid or too long duration. */
   constructor(config: SessionGateConfig, source: SessionSource, env: CompileEnv) {
-    const { lifetime = DEFAULT_LIFETIME, idleTimeout = DEFAULT_IDLE } = config.session
+    const { lifetime, idleTimeout, cookie } = config.session
     this.#config = config
     this.#source = source
     this.#env = env
-    this.#jar = new CookieJar({ name: cookieOf(config.session), isSecure: source.site.isSecure })
+    this.#jar = new CookieJar({ name: cookie, isSecure: source.site.isSecure })
     this.codec = new SessionCodec(source.sealed, source.prepare)
     this.lifetimeMs = durationWithin(MAX_LIFETIME_MS, lifetime, 'session.lifetime')
     this.#idleMs = parseDuration(idleTimeout)

@@ -1,12 +1,5 @@
-import type { Static } from '@sinclair/typebox'
-import { closed, list, optionalDuration, optionalString, string } from '../../shared/options/options.js'
-
-/** Default of `session.cookie`. */
-export const DEFAULT_COOKIE = 'sluice-session'
-/** Default of `session.lifetime`. */
-export const DEFAULT_LIFETIME = '8h'
-/** Default of `session.idleTimeout`. */
-export const DEFAULT_IDLE = '1h'
+import type { Configured } from '@sluice/core'
+import { closed, list, optionalDuration, optionalText, string } from '../../shared/options/options.js'
 
 /** Session options of a policy that logs users in. */
 export const sessionOptions = closed('Session options.', {
@@ -19,18 +12,13 @@ export const sessionOptions = closed('Session options.', {
     'Secrets for the cookie encryption. The first one encrypts, all of them decrypt. All gateways of a site need the same secrets.',
     { minItems: 1, maxItems: 8 },
   ),
-  cookie: optionalString('Cookie name, without the prefix `__Host-` that is added with TLS.', {
-    minLength: 1,
-    maxLength: 64,
+  cookie: optionalText(64, 'Cookie name, without the prefix `__Host-` that is added with TLS.', {
     pattern: '^[A-Za-z0-9_-]+$',
-    default: DEFAULT_COOKIE,
+    default: 'sluice-session',
   }),
-  lifetime: optionalDuration('Maximum duration of a session after the login, up to 30d.', DEFAULT_LIFETIME),
-  idleTimeout: optionalDuration(
-    'Time without requests after which a session ends. `0s` disables it.',
-    DEFAULT_IDLE,
-  ),
+  lifetime: optionalDuration('Maximum duration of a session after the login, up to 30d.', '8h'),
+  idleTimeout: optionalDuration('Time without requests after which a session ends. `0s` disables it.', '1h'),
 })
 
 /** Configured session options. */
-export type SessionConfig = Static<typeof sessionOptions>
+export type SessionConfig = Configured<typeof sessionOptions>

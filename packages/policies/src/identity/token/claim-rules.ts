@@ -4,25 +4,31 @@ import { hasControls } from '../consumers/controls.js'
 import { claimAt, scopesOf } from './claim.js'
 import type { ClaimsSet } from './claims-set.js'
 import type { TokenRefusals } from './refusals.js'
-import { DEFAULT_CONSUMER_CLAIM, type TokenConfig } from './token-options.js'
+import type { ClaimConfig } from './token-options.js'
 
 /** Checks the claims of a token with a valid signature. Returns null if they are acceptable. */
 export type ClaimRule = (claims: ClaimsSet) => Reply | null
 
+/** Rules for the claims of a token. */
+export interface ClaimRulesConfig extends ClaimConfig {
+  readonly requireExpiry: boolean
+  readonly consumerClaim: string
+}
+
 /** Compiles the checks of claims other than times, in the order in which they run. */
-export function compileRules(config: TokenConfig, refusals: TokenRefusals): readonly ClaimRule[] {
+export function compileRules(config: ClaimRulesConfig, refusals: TokenRefusals): readonly ClaimRule[] {
   const rules: ClaimRule[] = []
   const { issuers, audiences, requiredScopes } = config
   if (issuers !== undefined) rules.push(issuerRule(new Set(issuers), refusals.issuer))
   if (audiences !== undefined) rules.push(audienceRule(new Set(audiences), refusals.audience))
-  if (config.requireExpiry !== false) {
+  if (config.requireExpiry) {
     const refusal = refusals.claim('exp')
     rules.push(({ exp }) => (exp === null ? refusal : null))
   }
   for (const [path, wanted] of Object.entries(config.requiredClaims ?? {}))
     rules.push(valueRule(path, [wanted].flat(), refusals.claim(path)))
   if (requiredScopes !== undefined) rules.push(scopeRule(requiredScopes, refusals.scope))
-  rules.push(consumerRule(config.consumerClaim ?? DEFAULT_CONSUMER_CLAIM, refusals))
+  rules.push(consumerRule(config.consumerClaim, refusals))
   return rules
 }
 

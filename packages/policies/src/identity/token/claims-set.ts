@@ -23,6 +23,14 @@ export function parseClaims(bytes: Uint8Array): ClaimsSet | null {
   return isRight && text(all, 'jti') !== undefined ? { all, iss, aud, exp, nbf } : null
 }
 
+/** Returns the times of a token, extended by the tolerated clock difference. */
+export function timesOf({ exp, nbf }: ClaimsSet, skewMs: number) {
+  return {
+    expiresAt: exp === null ? Number.POSITIVE_INFINITY : exp * 1000 + skewMs,
+    validFrom: nbf === null ? Number.NEGATIVE_INFINITY : nbf * 1000 - skewMs,
+  }
+}
+
 /** Reads a number with an optional fraction (RFC 7519 section 2). Some JSON numbers overflow to infinity. */
 function numericDate(all: JsonObject, name: string): number | null | undefined {
   const value = memberOf(all, name)

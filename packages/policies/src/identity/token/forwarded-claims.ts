@@ -13,7 +13,7 @@ export class ForwardedClaims {
    * @param tokenHeader header with the token, which is read after the others were removed.
    * @throws Error if a header cannot be set or is listed twice.
    */
-  constructor(claims: Readonly<Record<string, string>>, tokenHeader: string) {
+  constructor(claims: Readonly<Record<string, string>> = {}, tokenHeader: string) {
     this.#claims = Object.entries(claims).map(([claim, written]) => [claim, fieldName('request', written)])
     const names = this.#claims.map(([, name]) => name)
     this.#names = new SpoofedFields(names)

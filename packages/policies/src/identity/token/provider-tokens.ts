@@ -1,24 +1,43 @@
 import { createHash } from 'node:crypto'
-import type { CompileEnv, Exchange } from '@sluice/core'
+import type { TObject } from '@sinclair/typebox'
+import { type CompileEnv, type Configured, type Exchange, parseDuration } from '@sluice/core'
 import { parseJoseHeader } from '../../crypto/jose/jws-header.js'
-import { KeysUnavailable } from '../../crypto/jose/remote-key-set.js'
-import { openRemoteKeys } from '../../crypto/jose/remote-keys.js'
 import { signatureChecks } from '../../crypto/keys/signature-checks.js'
-import { decode } from '../../shared/encoding/byte-text.js'
+import { callTls } from '../../shared/call/call-tls.js'
 import { memberOf } from '../../shared/json/strict-json.js'
-import { type ClaimsSet, parseClaims } from './claims-set.js'
-import { DEFAULT_TIMEOUT, type ProviderConfig } from './provider-options.js'
+import { oneOf, optionalDuration, optionalList, text } from '../../shared/options/options.js'
+import { KeysUnavailable } from '../issuer/remote-key-set.js'
+import { openRemoteKeys } from '../issuer/remote-keys.js'
+import { tenantsSchema } from '../issuer/tenants.js'
+import { type ClaimsSet, timesOf } from './claims-set.js'
+import { ForwardedClaims } from './forwarded-claims.js'
 import { compileRefusals } from './refusals.js'
-import { DEFAULT_ALGORITHMS, DEFAULT_SKEW, type TokenConfig } from './token-options.js'
+import { TokenReader } from './token-reader.js'
 import { TokenVerifier } from './token-verifier.js'
+
+/** Options that identify a provider. */
+export const providerOptions = {
+  issuer: text(
+    2048,
+    'Issuer of the provider. Its metadata are at `/.well-known/openid-configuration` (OpenID Connect Discovery).',
+    { destination: true },
+  ),
+  tenants: tenantsSchema,
+  algorithms: optionalList(
+    oneOf(['ES256', 'ES384', 'ES512', 'EdDSA', 'PS256', 'PS384', 'PS512', 'RS256'], 'Signature algorithm.'),
+    'Accepted signature algorithms of tokens.',
+    { default: ['ES256', 'RS256', 'PS256', 'EdDSA'], minItems: 1, uniqueItems: true },
+  ),
+  clockSkew: optionalDuration('Allowed clock difference.', '60s'),
+  timeout: optionalDuration('Timeout of each call to the provider, 1ms to 20s.', '5s'),
+  tls: callTls,
+}
+
+/** Configuration of a provider and its client. */
+export type ProviderConfig = Configured<TObject<typeof providerOptions>> & { readonly clientId: string }
 
 /** Maximum that `iat` may be in the future, in milliseconds. Tolerates provider clocks that are ahead. */
 const MAX_AHEAD_MS = 600_000
-
-/** Configuration of token verification: the provider, the client and the accepted algorithms. */
-export interface ProviderTokensConfig extends ProviderConfig {
-  readonly clientId: string
-}
 
 /** Returns the hash for `at_hash` (OpenID Connect Core 1.0, section 3.1.3.6). Ed25519 uses SHA-512. */
 function hashOf(alg: string): string {
@@ -36,31 +55,35 @@ export interface IdTokenContext {
 /** Verifies tokens that a provider signed for a client. */
 export class ProviderTokens {
   readonly #verifier: TokenVerifier
+  readonly #reader: TokenReader
   readonly #clientId: string
+  readonly #skewMs: number
 
   /**
-   * @param types accepted values of `typ`. If absent, the usual types or no type.
+   * @param types accepted values of `typ` of logout tokens. If absent, ID tokens are verified.
    * @throws Error for an invalid address.
    */
-  constructor(config: ProviderTokensConfig, env: CompileEnv, types?: readonly string[]) {
-    const { issuer, tenants, clientId, timeout = DEFAULT_TIMEOUT, tls } = config
-    const { algorithms = [...DEFAULT_ALGORITHMS] } = config
+  constructor(config: ProviderConfig, env: CompileEnv, types?: readonly string[]) {
+    const { issuer, tenants, clientId, timeout, tls, algorithms } = config
     const jwks = {
-      ...{ discovery: issuer, timeout, ...(tls !== undefined && { tls }) },
+      ...{ discovery: issuer, timeout, refresh: '10m', maxStale: '1d', ...(tls !== undefined && { tls }) },
       ...(tenants !== undefined && { tenants }),
     }
-    const accepted = { allowed: algorithms, allowWeak: false }
-    const keys = openRemoteKeys(jwks, accepted, env)
-    const rules: TokenConfig = {
+    const keys = openRemoteKeys(jwks, { allowed: algorithms, allowWeak: false }, env)
+    const refusals = compileRefusals({}, env)
+    this.#verifier = new TokenVerifier({ types, keys, refusals, checks: signatureChecks(env) })
+    const rules = {
       audiences: [clientId],
       // Metadata keys sign only for their own issuer, or for the listed tenants.
       ...(tenants === undefined && { issuers: [issuer] }),
-      ...{ clockSkew: config.clockSkew ?? DEFAULT_SKEW, requireExpiry: types === undefined },
-      // Logout tokens may identify only a session.
-      ...(types !== undefined && { types: [...types], consumerClaim: 'jti' }),
+      // Logout tokens may identify only a session, and need not expire.
+      ...(types === undefined
+        ? { requireExpiry: true, consumerClaim: 'sub' }
+        : { requireExpiry: false, consumerClaim: 'jti' }),
     }
-    this.#verifier = new TokenVerifier(rules, keys, compileRefusals({}, env), signatureChecks(env))
+    this.#reader = new TokenReader(rules, { auth: 'oidc', refusals, forwarded: new ForwardedClaims({}, '') })
     this.#clientId = clientId
+    this.#skewMs = parseDuration(config.clockSkew)
   }
 
   /**
@@ -74,11 +97,13 @@ export class ProviderTokens {
       const reason = verdict.reason ?? problem!.detail
       throw status === 503 ? new KeysUnavailable(reason) : new Error(reason)
     }
-    const { refusal, expiresAt, validFrom } = verdict.verified
-    if (refusal !== null) throw new Error(refusal.problem!.detail)
+    const { claims, key } = verdict
+    const objection = this.#reader.objectionTo(claims, key)
+    if (objection !== null) throw new Error(objection.problem!.detail)
+    const { expiresAt, validFrom } = timesOf(claims, this.#skewMs)
     const now = Date.now()
     if (now >= expiresAt || now < validFrom) throw new Error('the token is not valid now')
-    return parseClaims(decode(token.split('.')[1]!, 'base64url')!)!
+    return claims
   }
 
   /**

@@ -1,38 +1,23 @@
-import { type CompileEnv, isFieldValue, type Reply } from '@sluice/core'
+import { type CompileEnv, type ErrorCode, isFieldValue, type Reply } from '@sluice/core'
 import { overloadRefusal } from '../../shared/outcome/overload.js'
-import type { TokenConfig } from './token-options.js'
 
-/** Responses to requests without a valid token, with the challenges of RFC 6750 section 3. */
-export interface TokenRefusals {
-  readonly missing: Reply
-  readonly malformed: Reply
-  readonly signature: Reply
-  readonly expired: Reply
-  readonly notYetValid: Reply
-  readonly issuer: Reply
-  readonly audience: Reply
-  readonly scope: Reply
-  /** The caller has not proved to be the holder of the token. */
-  readonly binding: Reply
-  /** The keys of the issuer are not available. */
-  readonly unavailable: Reply
-  /** Too many signatures wait for verification. */
-  readonly overloaded: Reply
-  /** Returns the response for a claim that is missing or has no accepted value. */
-  claim(name: string): Reply
-}
+/** Responses to requests without a valid token. */
+export type TokenRefusals = ReturnType<typeof compileRefusals>
 
-/** Compiles the responses. @throws Error if the realm or a scope cannot be written in a challenge. */
-export function compileRefusals({ realm, requiredScopes = [] }: TokenConfig, env: CompileEnv): TokenRefusals {
+/**
+ * Compiles the responses, with the challenges of RFC 6750 section 3.
+ * @throws Error if the realm or a scope cannot be written in a challenge.
+ */
+export function compileRefusals(
+  { realm, requiredScopes = [] }: { readonly realm?: string; readonly requiredScopes?: readonly string[] },
+  env: CompileEnv,
+) {
   const challenge = bearerChallenge(realm)
-  const unsound = requiredScopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
-  if (unsound !== undefined)
-    throw new Error(
-      `'${unsound}' is not a valid scope; write each scope separately, without spaces and quotes`,
-    )
-  const invalid = (code: Parameters<CompileEnv['refusal']>[0], detail: string): Reply =>
+  const invalid = (code: ErrorCode, detail: string): Reply =>
     env.refusal(code, detail, challenge('error="invalid_token"', `error_description="${detail}"`))
   return {
+    /** Returns the response for another problem of the token. */
+    invalid,
     missing: env.refusal('GW_AUTH_MISSING', 'send a token where the API expects it', challenge()),
     malformed: invalid('GW_TOKEN_MALFORMED', 'the token is not a valid signed JWT'),
     signature: invalid('GW_TOKEN_SIGNATURE', 'the signature of the token is not accepted'),
@@ -40,32 +25,55 @@ export function compileRefusals({ realm, requiredScopes = [] }: TokenConfig, env
     notYetValid: invalid('GW_TOKEN_NOT_YET_VALID', 'the token is not valid yet; try again later'),
     issuer: invalid('GW_TOKEN_ISSUER', 'the issuer of the token is not accepted'),
     audience: invalid('GW_TOKEN_AUDIENCE', 'the token is for a different audience'),
+    /** The caller has not proved to be the holder of the token. */
     binding: invalid(
       'GW_TOKEN_BINDING',
       'the token is bound to a certificate or a key, and is only accepted with that certificate',
     ),
-    scope: env.refusal(
-      'GW_SCOPE_MISSING',
-      `the token lacks a scope; request one with ${requiredScopes.join(' ')}`,
-      challenge('error="insufficient_scope"', `scope="${requiredScopes.join(' ')}"`),
-    ),
+    scope: scopeRefusal('token', requiredScopes, challenge, env),
+    /** The keys of the issuer are not available. */
     unavailable: env.refusal(
       'GW_AUTH_UNAVAILABLE',
       'the keys of the issuer are not available; try again later',
       ['retry-after', '1'],
     ),
+    /** Too many signatures wait for verification. */
     overloaded: overloadRefusal('too many tokens are being checked; try again'),
-    claim: (name) =>
+    /** Returns the response for a claim that is missing or has no accepted value. */
+    claim: (name: string): Reply =>
       env.refusal('GW_TOKEN_CLAIMS', `the token needs the claim '${name}' with an accepted value`),
   }
 }
 
-/** Builds the challenge (RFC 6750 section 3). @throws Error if the realm cannot be written in it. */
-export function bearerChallenge(realm: string | undefined): (...parameters: string[]) => string[] {
+/** Builds the headers of a challenge from its parameters. */
+type Challenge = (...parameters: string[]) => string[]
+
+/** Compiles the challenge (RFC 6750 section 3). @throws Error if the realm cannot be written in it. */
+export function bearerChallenge(realm?: string): Challenge {
   if (realm !== undefined && !isFieldValue(realm))
     throw new Error(
       "'realm' contains a character that is not allowed in a header; use visible ASCII and spaces",
     )
   const space = realm === undefined ? [] : [`realm="${realm.replaceAll(/["\\]/g, '\\$&')}"`]
   return (...parameters) => ['www-authenticate', `Bearer ${[...space, ...parameters].join(', ')}`.trimEnd()]
+}
+
+/** Builds the response for missing scopes. @throws Error if a scope cannot be written in a challenge. */
+export function scopeRefusal(
+  credential: string,
+  scopes: readonly string[],
+  challenge: Challenge,
+  env: CompileEnv,
+): Reply {
+  const unsound = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
+  if (unsound !== undefined)
+    throw new Error(
+      `'${unsound}' is not a valid scope; write each scope separately, without spaces and quotes`,
+    )
+  const wanted = scopes.join(' ')
+  return env.refusal(
+    'GW_SCOPE_MISSING',
+    `the ${credential} lacks a scope; request one with ${wanted}`,
+    challenge('error="insufficient_scope"', `scope="${wanted}"`),
+  )
 }

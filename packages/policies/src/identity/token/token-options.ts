@@ -1,25 +1,28 @@
-import { type Static, Type } from '@sinclair/typebox'
-import type { SignatureAlgorithm } from '../../crypto/keys/signature-algorithm.js'
+import { type TObject, Type } from '@sinclair/typebox'
+import { type Configured, isToken } from '@sluice/core'
+import {
+  type CredentialLocation,
+  cookieCredential,
+  headerCredential,
+  queryCredential,
+} from '../../shared/field-location/credential.js'
 import {
   list,
-  optionalDuration,
   optionalFlag,
   optionalList,
   optionalOneOf,
   optionalSize,
   optionalString,
+  optionalText,
   string,
+  text,
 } from '../../shared/options/options.js'
 
-/** Default of `algorithms`. It contains no algorithm with a shared secret. */
-export const DEFAULT_ALGORITHMS: readonly SignatureAlgorithm[] = ['ES256', 'RS256', 'PS256', 'EdDSA']
-/** Default of `clockSkew`. */
-export const DEFAULT_SKEW = '60s'
-/** Default of `maxTokenBytes`. */
-export const DEFAULT_TOKEN_BYTES = '8kb'
-/** Default of `consumerClaim`. */
-export const DEFAULT_CONSUMER_CLAIM = 'sub'
-const claimName = { minLength: 1, maxLength: 256 }
+/** Returns the schema of a list of accepted or required texts. */
+export function acceptedTexts(description: string, item: string) {
+  const options = { minItems: 1, maxItems: 1000, uniqueItems: true }
+  return optionalList(text(2048, item), description, options)
+}
 
 const scalar = [
   string('A string.'),
@@ -27,26 +30,14 @@ const scalar = [
   Type.Boolean({ description: 'A boolean.' }),
 ]
 
-function texts(description: string, item: string) {
-  return optionalList(string(item, { ...claimName, maxLength: 2048 }), description, {
-    minItems: 1,
-    maxItems: 1000,
-    uniqueItems: true,
-  })
-}
-
-/** Options of policies that verify tokens: required claims, the location of the token, and the consumer. */
-export const tokenOptions = {
-  issuers: texts('Accepted values of `iss`. Without it `iss` is not checked.', 'An issuer.'),
-  audiences: texts(
+/** Options for the claims of a token. */
+export const claimOptions = {
+  issuers: acceptedTexts('Accepted values of `iss`. Without it `iss` is not checked.', 'An issuer.'),
+  audiences: acceptedTexts(
     'Accepted values of `aud`, of which the token must contain one. Without it `aud` is not checked.',
     'An audience.',
   ),
-  types: texts(
-    'Accepted values of the header parameter `typ`, case-insensitive. Default: `JWT`, `at+jwt` or no `typ`.',
-    'A type, such as `at+jwt`.',
-  ),
-  requiredScopes: texts(
+  requiredScopes: acceptedTexts(
     'Scopes that the token must have in `scope` or `scp`, as a list or as a string with spaces.',
     'A scope.',
   ),
@@ -60,47 +51,66 @@ export const tokenOptions = {
       },
     ),
   ),
-  clockSkew: optionalDuration('Tolerated clock difference for `exp` and `nbf`.', DEFAULT_SKEW),
-  requireExpiry: optionalFlag(true, 'Refuses tokens without `exp`, which never expire.'),
-  maxTokenBytes: optionalSize('Maximum size of a token.', DEFAULT_TOKEN_BYTES),
+}
+
+/** Options for the place of a token in a request. */
+export const placeOptions = {
+  maxTokenBytes: optionalSize('Maximum size of a token.', '8kb'),
   tokenFrom: optionalOneOf(
     ['header', 'cookie', 'query'],
     'Location of the token. Prefer a header: query parameters end up in logs and browser histories.',
     'header',
   ),
-  name: optionalString(
+  name: optionalText(
+    256,
     'Header name (case-insensitive), or cookie or query parameter name (case-sensitive). Default: `authorization`, or `access_token` for cookies and queries.',
-    { ...claimName },
   ),
   scheme: optionalString(
     'Authentication scheme before the token in a header, case-insensitive. Default: `Bearer` for `authorization`, none for other headers.',
     { maxLength: 64 },
   ),
   strip: optionalFlag(true, 'Removes the token before the request is sent upstream.'),
-  consumerClaim: optionalString('Claim with the consumer id. A token without it is refused.', {
-    ...claimName,
-    default: DEFAULT_CONSUMER_CLAIM,
-  }),
-  nameClaim: optionalString('Claim with the consumer name. Default: the id.', {
-    ...claimName,
-  }),
-  groupsClaim: optionalString(
+  realm: optionalString('Protection space named in the challenge.', { maxLength: 256 }),
+}
+
+/** Options for the claims that describe the consumer, in addition to `consumerClaim`. */
+export const consumerOptions = {
+  nameClaim: optionalText(256, 'Claim with the consumer name. Default: the id.'),
+  groupsClaim: optionalText(
+    256,
     'Claim with the groups of the consumer, as a list or as a string with spaces, such as `realm_access.roles`.',
-    { ...claimName },
   ),
-  rolesClaim: optionalString('Claim with the roles of the consumer, in the same format as groups.', {
-    ...claimName,
-  }),
+  rolesClaim: optionalText(256, 'Claim with the roles of the consumer, in the same format as groups.'),
   forwardClaims: Type.Optional(
-    Type.Record(Type.String({ pattern: '^.{1,256}$' }), string('Header for the claim.', { ...claimName }), {
+    Type.Record(Type.String({ pattern: '^.{1,256}$' }), text(256, 'Header for the claim.'), {
       description:
         'Claims and the headers in which they are sent upstream. Fields with these names sent by the client are always removed, including spellings with underscores instead of hyphens. A claim that is absent or not valid in a header (line breaks, non-ASCII) is not sent.',
     }),
   ),
-  realm: optionalString('Protection space named in the challenge.', { maxLength: 256 }),
 }
 
-const tokenOptionsSchema = Type.Object(tokenOptions)
+/** Configured rules for the claims of a token. */
+export type ClaimConfig = Configured<TObject<typeof claimOptions>>
+/** Configured place of a token. */
+export type PlaceConfig = Configured<TObject<typeof placeOptions>>
+/** Configured claims of the consumer. */
+export type ConsumerConfig = Configured<TObject<typeof consumerOptions>> & { readonly consumerClaim: string }
 
-/** Configuration of token verification, derived from its options. */
-export type TokenConfig = Static<typeof tokenOptionsSchema>
+/** Compiles the location of the token. @throws Error if the name is not valid there. */
+export function tokenLocation({
+  tokenFrom,
+  name,
+  scheme,
+}: Pick<PlaceConfig, 'tokenFrom' | 'name' | 'scheme'>): CredentialLocation {
+  if (tokenFrom === 'header') return tokenHeader(name ?? 'authorization', scheme)
+  if (scheme !== undefined) throw new Error("'scheme' is only for a token in a header; remove it")
+  const written = name ?? 'access_token'
+  return tokenFrom === 'query' ? queryCredential(written, '') : cookieCredential(written)
+}
+
+function tokenHeader(name: string, written: string | undefined): CredentialLocation {
+  const scheme = written ?? (name.toLowerCase() === 'authorization' ? 'Bearer' : '')
+  if (scheme !== '' && !isToken(scheme))
+    throw new Error("'scheme' must be one word, without a trailing space")
+  return headerCredential(name, scheme === '' ? '' : `${scheme} `)
+}

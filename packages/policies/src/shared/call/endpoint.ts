@@ -1,3 +1,6 @@
+import type { CompileEnv, HttpClient, HttpClientTls } from '@sluice/core'
+import { callOptions } from './call-options.js'
+
 /** Address of a server, in the two parts that `env.httpClient` takes. */
 export interface Endpoint {
   /** Origin, such as `https://login.example.com`. */
@@ -15,4 +18,35 @@ export function parseEndpoint(text: string, key: string): Endpoint {
   if (url.username !== '' || url.password !== '' || url.hash !== '')
     throw new Error(`'${key}' has a user or a fragment; remove it`)
   return { origin: url.origin, path: `${url.pathname}${url.search}` }
+}
+
+/** An endpoint and the client that calls it. */
+export interface OpenEndpoint extends Endpoint {
+  readonly client: HttpClient
+  /** Time limit of a call in milliseconds. */
+  readonly totalMs: number
+}
+
+/** Options for `openEndpoint`. */
+export interface EndpointConfig {
+  readonly url: string
+  readonly timeout: string
+  readonly tls?: HttpClientTls | undefined
+  readonly maxResponseBytes: number
+}
+
+/**
+ * Opens the client of a configured endpoint.
+ * @param keys names of the options in messages.
+ * @throws Error for an invalid address or timeout.
+ */
+export function openEndpoint(
+  { url, maxResponseBytes, ...config }: EndpointConfig,
+  env: CompileEnv,
+  keys = { url: 'url', timeout: 'timeout' },
+): OpenEndpoint {
+  const { origin, path } = parseEndpoint(url, keys.url)
+  const options = callOptions(config, keys.timeout)
+  const client = env.httpClient({ origin, ...options, maxResponseBytes })
+  return { origin, path, client, totalMs: options.totalMs }
 }

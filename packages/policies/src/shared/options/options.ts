@@ -31,6 +31,12 @@ export function optionalClosed<P extends TProperties>(description: string, prope
   return Type.Optional(closed(description, properties))
 }
 
+/** Schema of a mapping of optional keys, which is always present when the policy is compiled. */
+export function section<P extends TProperties>(description: string, properties: P) {
+  // biome-ignore lint/complexity/noBannedTypes: the default is an empty mapping
+  return defaulted<TObject<P>, {}>(closed(description, properties, { default: {} }))
+}
+
 /** Schema of an optional mapping from names to values. */
 export function optionalRecord<T extends TSchema>(
   value: T,
@@ -78,9 +84,14 @@ export function optionalFile(description: string) {
   return optionalString(description, { minLength: 1, maxLength: 4096, path: true })
 }
 
-/** Schema of an optional text. */
-export function optionalText(maxLength: number, description: string) {
-  return Type.Optional(Type.String({ minLength: 1, maxLength, description }))
+/** Schema of a text that is not empty. */
+export function text(maxLength: number, description: string, options: StringOptions = {}): TString {
+  return Type.String({ minLength: 1, maxLength, ...options, description })
+}
+
+/** Schema of an optional text that is not empty. */
+export function optionalText<O extends StringOptions>(maxLength: number, description: string, options?: O) {
+  return defaulted<TString, DefaultOf<O>>(text(maxLength, description, options))
 }
 
 /** Schema of an optional boolean. */

@@ -16,6 +16,7 @@ import {
   optionalText,
   policyOptions,
   string,
+  text,
 } from '../../shared/options/options.js'
 
 /** Default of `timeout`. */
@@ -33,7 +34,7 @@ export const DEFAULT_ENTRIES = 1000
 /** Request methods that a call can use. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-const expression = string('An expression.', { minLength: 1, maxLength: 4096 })
+const expression = text(4096, 'An expression.')
 
 const body = Type.Union(
   [
@@ -45,16 +46,13 @@ const body = Type.Union(
 )
 
 const save = closed('Copies a value from the response.', {
-  from: string(
+  from: text(
+    2048,
     'Source: `status`, `body`, `header.NAME`, or a JSON path into the body such as `$.customer.tier`. A value that contains an integer beyond 2^53 would lose digits and counts as missing; `body` keeps it.',
-    { minLength: 1, maxLength: 2048 },
   ),
-  to: string(
+  to: text(
+    2048,
     `Target in the message of the current phase: ${LOCATION_FORMS}. A value for \`json.PATH\` stays JSON.`,
-    {
-      minLength: 1,
-      maxLength: 2048,
-    },
   ),
   default: optionalText(
     8192,
@@ -111,12 +109,13 @@ const call = closed('One call.', {
   name: string('Name of the call in the traffic log and in `vars["api-call.NAME"]`.', {
     pattern: '^[A-Za-z0-9_-]{1,64}$',
   }),
-  url: string(
+  url: text(
+    4096,
     'URL. The path and the query may contain {{placeholders}}, whose values are percent-encoded. A value in the path must not be empty.',
-    { minLength: 1, maxLength: 4096, destination: true },
+    { destination: true },
   ),
   origins: optionalList(
-    string('`https://host` or `http://host:port`.', { minLength: 1, maxLength: 512, destination: true }),
+    text(512, '`https://host` or `http://host:port`.', { destination: true }),
     'Servers that `url` may lead to. Required if its host contains a placeholder.',
     { minItems: 1, maxItems: 64, uniqueItems: true },
   ),
@@ -134,7 +133,7 @@ const call = closed('One call.', {
     DEFAULT_ANSWER_BYTES,
   ),
   allowAddresses: optionalList(
-    string('An address, a range such as `10.0.0.0/8`, or `private`.', { minLength: 1, maxLength: 64 }),
+    text(64, 'An address, a range such as `10.0.0.0/8`, or `private`.'),
     'Non-public addresses that the call may connect to. An address written in `url` is always allowed.',
     { maxItems: 64 },
   ),

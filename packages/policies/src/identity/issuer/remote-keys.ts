@@ -1,18 +1,65 @@
 import { createHash } from 'node:crypto'
-import type { CompileEnv } from '@sluice/core'
+import type { TObject } from '@sinclair/typebox'
+import { type CompileEnv, type Configured, parseDuration } from '@sluice/core'
+import type { IssuerCheck, KeySet, SignatureKey } from '../../crypto/jose/key-set.js'
+import { KeyTable } from '../../crypto/jose/key-table.js'
+import { readKeySet } from '../../crypto/jose/load-key.js'
+import { addKey, issuerCheck } from '../../crypto/jose/local-key-set.js'
+import type { KeyMaterial } from '../../crypto/keys/key-material.js'
+import type { SignatureAlgorithm } from '../../crypto/keys/signature-algorithm.js'
+import { digestOf } from '../../shared/call/call-sharing.js'
+import { callTls } from '../../shared/call/call-tls.js'
 import { parseEndpoint } from '../../shared/call/endpoint.js'
-import type { KeyMaterial } from '../keys/key-material.js'
-import type { SignatureAlgorithm } from '../keys/signature-algorithm.js'
+import { MARGIN_MS } from '../../shared/call/single-flight.js'
+import { optionalDuration, optionalText } from '../../shared/options/options.js'
+import { fetchForGateway, type IssuerDocument } from './gateway-fetch.js'
 import { addressIn, compileIssuerCalls, fetchDocument, metadataAddress, metadataIn } from './issuer-calls.js'
-import { DEFAULT_KEY_TIMEOUT, type RemoteJwksConfig } from './key-schema.js'
-import type { IssuerCheck, SignatureKey } from './key-set.js'
-import { KeyTable } from './key-table.js'
-import { readKeySet } from './load-key.js'
-import { addKey, issuerCheck } from './local-key-set.js'
-import type { FetchedKeys } from './remote-key-set.js'
-import { isTemplate, TENANT_PLACEHOLDER, type Tenants, tenantsOf } from './tenants.js'
+import { type FetchedKeys, RemoteKeySet } from './remote-key-set.js'
+import { isTemplate, TENANT_PLACEHOLDER, type Tenants, tenantsOf, tenantsSchema } from './tenants.js'
 
+/** Options of a key set that is fetched from an issuer. */
+export const remoteKeyOptions = {
+  url: optionalText(2048, 'Address of the key set of the issuer.', { destination: true }),
+  discovery: optionalText(
+    2048,
+    'Issuer with metadata under `/.well-known/openid-configuration`, which contains the address of its keys (OpenID Connect Discovery). The keys are valid only for this issuer. An address on another origin must not be a link-local address or a cloud metadata service.',
+    { destination: true },
+  ),
+  tenants: tenantsSchema,
+  refresh: optionalDuration('Age at which fetched keys are refreshed in the background.', '10m'),
+  maxStale: optionalDuration(
+    'Maximum age of fetched keys while the issuer does not respond. Older keys cause 503 `GW_AUTH_UNAVAILABLE`.',
+    '1d',
+  ),
+  timeout: optionalDuration('Timeout of calls to the issuer, 1ms to 20s.', '5s'),
+  tls: callTls,
+}
+
+/** Configuration of a fetched key set. */
+export type RemoteKeysConfig = Configured<TObject<typeof remoteKeyOptions>> & { readonly issuer?: string }
+
+/** Interval in milliseconds at which a worker checks the age of its keys. */
+const LOOK_EVERY_MS = 5000
 const LINE_END = 10
+
+/** Opens the keys of an issuer, fetched on demand and kept fresh. @throws Error for an invalid address. */
+export function openRemoteKeys(jwks: RemoteKeysConfig, accepted: KeyAcceptance, env: CompileEnv): KeySet {
+  const document = keysDocument(jwks, accepted, env)
+  const address = jwks.url ?? jwks.discovery
+  const [refreshMs, maxStaleMs] = [parseDuration(jwks.refresh), parseDuration(jwks.maxStale)]
+  // Fetched keys survive reloads that do not change their options.
+  const name = `jwt-keys:${digestOf(jwks, accepted.allowed, accepted.allowWeak)}`
+  const onFailure = (reason: string): void => env.report('jwt_keys_failed', { endpoint: address, reason })
+  const keys = env.shared(name, () => new RemoteKeySet({ refreshMs, maxStaleMs, onFailure }))
+  const calls = jwks.url === undefined ? 2 : 1
+  const fetch = fetchForGateway(document, {
+    ...{ store: env.state.store('gateway'), name, freshMs: Math.min(refreshMs, maxStaleMs) },
+    waitMs: calls * parseDuration(jwks.timeout) + MARGIN_MS,
+  })
+  env.onClose(keys.use(fetch))
+  env.schedule(LOOK_EVERY_MS, () => keys.keepFresh())
+  return keys
+}
 
 /** Policy options that decide which fetched keys are accepted. */
 export interface KeyAcceptance {
@@ -20,29 +67,17 @@ export interface KeyAcceptance {
   readonly allowWeak: boolean
 }
 
-/** Key endpoint of an issuer. */
-export interface KeyEndpoint {
-  /** Fetches the document with the keys. Rejects with any Error without secrets in its message. */
-  fetch(): Promise<Uint8Array>
-  /**
-   * Parses the keys.
-   * @param fetchedAt time of the fetch in milliseconds since 1970.
-   * @throws Error if none of them is usable.
-   */
-  read(body: Uint8Array, fetchedAt: number): FetchedKeys
-}
-
 /**
- * Compiles the key endpoint: `url`, or the address in the metadata of `discovery` (OpenID Connect Discovery 1.0
+ * Returns the document with the keys: at `url`, or the address in the metadata of `discovery` (OpenID Connect Discovery 1.0
  * section 4).
  * @throws Error for an invalid address.
  */
-export function compileKeyEndpoint(
-  config: RemoteJwksConfig,
+function keysDocument(
+  config: RemoteKeysConfig,
   accepted: KeyAcceptance,
   env: CompileEnv,
-): KeyEndpoint {
-  const { timeout = DEFAULT_KEY_TIMEOUT, tls, url, discovery } = config
+): IssuerDocument<FetchedKeys> {
+  const { timeout, tls, url, discovery } = config
   const [address, key] = url === undefined ? [discovery!, 'jwks.discovery'] : [url, 'jwks.url']
   const call = compileIssuerCalls({ own: parseEndpoint(address, key), timeout, tls }, 'jwks.timeout', env)
   const tenants = tenantsOf(config.tenants)

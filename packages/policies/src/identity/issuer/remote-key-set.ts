@@ -1,6 +1,6 @@
+import type { KeySet, SignatureKey } from '../../crypto/jose/key-set.js'
 import { SharedFetch } from '../../shared/call/shared-fetch.js'
-import { UNKNOWN_EVERY_MS } from './gateway-key-fetch.js'
-import type { KeySet, SignatureKey } from './key-set.js'
+import { type FetchNewer, UNKNOWN_EVERY_MS } from './gateway-fetch.js'
 
 /** Fetched keys of an issuer. */
 export interface FetchedKeys {
@@ -12,13 +12,6 @@ export interface FetchedKeys {
   readonly kids: ReadonlySet<string>
   candidates(alg: string, kid: string | null): readonly SignatureKey[]
 }
-
-/**
- * Fetches the keys. Rejects with any Error without secrets in its message.
- * @param held current keys, returned if no newer ones may be fetched.
- * @param kid id of the missing key, or null if the keys are old or there are none.
- */
-export type FetchKeys = (held: FetchedKeys | null, kid: string | null) => Promise<FetchedKeys>
 
 /** Options for `RemoteKeySet`. */
 export interface RemoteKeySetOptions {
@@ -67,8 +60,11 @@ export class RemoteKeySet implements KeySet {
   }
 
   /** Sets the fetch function. After a reload the newest one applies. @returns a function that removes it. */
-  use(fetch: FetchKeys): () => void {
-    return this.#fetch.use(async () => this.#hold(await fetch(this.#keys, this.#missing)))
+  use(fetch: FetchNewer<FetchedKeys>): () => void {
+    return this.#fetch.use(async () => {
+      const missing = this.#missing
+      return this.#hold(await fetch(this.#keys, missing === null ? null : ({ kids }) => kids.has(missing)))
+    })
   }
 
   /** Returns the candidate keys. Rejects with KeysUnavailable. */

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keyPair } from '@sluice/core/testing'
-import { type ClientAuthConfig, compileClientAuth } from './client-auth.js'
+import { type ClientAuthConfig, compileClientCalls } from './client-auth.js'
 
 const ENDPOINT = 'https://login.example.com/token'
 const { privateKey } = keyPair('ec', { namedCurve: 'P-256' })
 const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
 
-async function formOf(config: Omit<ClientAuthConfig, 'clientId'>): Promise<URLSearchParams> {
-  const form = new URLSearchParams()
-  await compileClientAuth({ clientId: 'gw', ...config }, ENDPOINT)(form, [])
-  return form
+async function formOf(config: Omit<ClientAuthConfig, 'clientId' | 'algorithm'>): Promise<URLSearchParams> {
+  const build = compileClientCalls({ clientId: 'gw', algorithm: 'ES256', ...config }, ENDPOINT)
+  return new URLSearchParams(Buffer.from((await build({})).body!).toString())
 }
 
 test('the audience of an assertion is the endpoint or the configured one', async () => {

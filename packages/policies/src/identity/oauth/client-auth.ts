@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { Type } from '@sinclair/typebox'
+import type { TObject } from '@sinclair/typebox'
+import { type Configured, FORM_TYPE, type HttpCall } from '@sluice/core'
 import { asymmetricSigner } from '../../crypto/keys/signature.js'
 import type { SignatureAlgorithm } from '../../crypto/keys/signature-algorithm.js'
-import { oneOf, optionalOneOf, optionalString, optionalText, string } from '../../shared/options/options.js'
+import { optionalOneOf, optionalString, optionalText, text } from '../../shared/options/options.js'
 
 const ASSERTION_SECONDS = 60
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
@@ -11,11 +12,9 @@ export const ASSERTION_ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'PS256'
 
 /** Options with which a client authenticates to an authorization server (RFC 6749 section 2.3, RFC 7523, RFC 8705). */
 export const clientAuthKeys = {
-  clientId: string('Client id.', { minLength: 1, maxLength: 1024 }),
-  clientSecret: optionalString('Client secret, by reference. Required by `basic` and `post`.', {
+  clientId: text(1024, 'Client id.'),
+  clientSecret: optionalText(4096, 'Client secret, by reference. Required by `basic` and `post`.', {
     secret: true,
-    minLength: 1,
-    maxLength: 4096,
   }),
   clientAuth: optionalOneOf(
     ['basic', 'post', 'private-key-jwt', 'tls'],
@@ -26,42 +25,45 @@ export const clientAuthKeys = {
     secret: true,
     minLength: 1,
   }),
-  keyId: optionalString('The `kid` of the assertion for `private-key-jwt`.', {
-    minLength: 1,
-    maxLength: 256,
-  }),
-  algorithm: Type.Optional(
-    oneOf(ASSERTION_ALGORITHMS, 'Signature algorithm for `private-key-jwt`.', 'ES256'),
-  ),
+  keyId: optionalText(256, 'The `kid` of the assertion for `private-key-jwt`.'),
+  algorithm: optionalOneOf(ASSERTION_ALGORITHMS, 'Signature algorithm for `private-key-jwt`.', 'ES256'),
   assertionAudience: optionalText(
     2048,
     'The `aud` of the assertion for `private-key-jwt`. Default: the address of the endpoint, or the issuer with `oidc`. Some providers require the other one.',
   ),
 }
 
-/** Values of `clientAuthKeys`. */
-export interface ClientAuthConfig {
-  readonly clientId: string
-  readonly clientSecret?: string
-  readonly clientAuth?: 'basic' | 'post' | 'private-key-jwt' | 'tls'
-  readonly privateKey?: string
-  readonly keyId?: string
-  readonly algorithm?: SignatureAlgorithm
-  readonly assertionAudience?: string
-  /** TLS options for the server, with the client certificate. */
+/** Values of `clientAuthKeys`, and the TLS options for the server, with the client certificate. */
+export type ClientAuthConfig = Configured<TObject<typeof clientAuthKeys>> & {
   readonly tls?: { readonly certFile?: string }
 }
 
 /** Adds the client credentials to the form or the headers (flat list, lower-case names) of a call. */
-export type ClientAuth = (form: URLSearchParams, fields: string[]) => void | Promise<void>
+type ClientAuth = (form: URLSearchParams, fields: string[]) => void | Promise<void>
+
+/** Builds an authenticated call that posts a form. @param fields additional headers, as a flat list. */
+export type BuildClientCall = (
+  parameters: Readonly<Record<string, string>>,
+  fields?: readonly string[],
+) => Promise<Omit<HttpCall, 'path'>>
 
 /**
- * Compiles the client authentication.
+ * Compiles the calls of a client to an authorization server.
  * @param audience default audience of assertions.
  * @throws Error for a missing or unusable key.
  */
-export function compileClientAuth(config: ClientAuthConfig, audience: string): ClientAuth {
-  const { clientId, clientSecret, clientAuth = 'basic', tls } = config
+export function compileClientCalls(config: ClientAuthConfig, audience: string): BuildClientCall {
+  const authenticate = compileClientAuth(config, audience)
+  return async (parameters, fields = []) => {
+    const form = new URLSearchParams(parameters)
+    const headers = ['content-type', FORM_TYPE, 'accept', 'application/json', ...fields]
+    await authenticate(form, headers)
+    return { method: 'POST', headers, body: Buffer.from(form.toString()) }
+  }
+}
+
+function compileClientAuth(config: ClientAuthConfig, audience: string): ClientAuth {
+  const { clientId, clientSecret, clientAuth, tls } = config
   if (clientAuth === 'tls') {
     // Without a certificate the client would not be authenticated, and a lax server might accept that.
     if (tls?.certFile === undefined) throw new Error("clientAuth: tls needs 'tls.certFile' and 'tls.keyFile'")
@@ -86,7 +88,7 @@ function formEncoded(text: string): string {
 }
 
 function assertionAuth(config: ClientAuthConfig, audience: string): ClientAuth {
-  const { clientId, privateKey, keyId, algorithm = 'ES256', assertionAudience = audience } = config
+  const { clientId, privateKey, keyId, algorithm, assertionAudience = audience } = config
   if (privateKey === undefined) throw new Error("clientAuth: private-key-jwt needs 'privateKey'")
   const sign = compileJwtSigner({ key: privateKey, keyId, algorithm })
   return async (form) => {

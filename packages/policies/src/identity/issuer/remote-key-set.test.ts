@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { SignatureKey } from './key-set.js'
+import type { SignatureKey } from '../../crypto/jose/key-set.js'
 import { type FetchedKeys, KeysUnavailable, RemoteKeySet } from './remote-key-set.js'
 
 const MINUTE = 60_000

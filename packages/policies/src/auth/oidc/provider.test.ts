@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { MemoryStore } from '@sluice/core'
+import { MemoryStore, withDefaults } from '@sluice/core'
 import { testEnv } from '../../testing.js'
 import { Provider } from './provider.js'
+import { type OidcConfig, oidcSchema } from './schema.js'
 
 /** Starts a provider that serves its metadata, and workers that share a store. */
 async function start(t: TestContext) {
@@ -24,7 +25,8 @@ async function start(t: TestContext) {
     const env = testEnv(new Map([['state', store]]))
     t.after(() => env.close())
     const redirectUri = 'http://127.0.0.1/back'
-    return new Provider({ issuer, clientId: 'a', clientSecret: 'b', redirectUri, session: {} as never }, env)
+    const written = { issuer, clientId: 'a', clientSecret: 'b', redirectUri, session: { secrets: [] } }
+    return new Provider(withDefaults(oidcSchema, written) as OidcConfig, env)
   }
   return { it, issuer, worker }
 }
