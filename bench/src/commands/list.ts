@@ -1,4 +1,4 @@
-import { ageText, EXIT, printTable, printValue } from '@sluice/cli/kit'
+import { ageText, printTable, printValue } from '@sluice/cli/kit'
 import type { Suite } from '../model/scenario.js'
 import { suites } from '../suite/suites.js'
 import { loadSeconds } from './load-seconds.js'
@@ -10,11 +10,10 @@ interface ListFlags {
 }
 
 /** `gw bench list`: prints all suites, or the scenarios of one. */
-export async function listSuites({ output }: ListFlags, name?: string): Promise<number> {
+export async function listSuites({ output }: ListFlags, name?: string): Promise<void> {
   const [headings, rows, value] = name === undefined ? allSuites() : scenariosOf(namedSuite(name))
   if (output === 'table') printTable(headings, rows)
   else await printValue(value, output)
-  return EXIT.ok
 }
 
 type Listing = readonly [headings: string[], rows: string[][], value: object]

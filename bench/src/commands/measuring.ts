@@ -41,12 +41,12 @@ export interface Outcome {
   remarks?(summary: Summary): readonly string[]
 }
 
-/** Runs a suite with progress, prints its points and writes its reports. Returns the exit code. */
+/** Runs a suite with progress, prints its points and writes its reports. */
 export async function measureAndReport(
   options: Omit<RunOptions, 'signal'>,
   flags: MeasuringFlags,
   { isKept, remarks = () => [] }: Outcome,
-): Promise<number> {
+): Promise<void> {
   const slo = flags.slo === undefined ? null : durationSetting('--slo', flags.slo)
   if (isKept) checkResultsDir(flags.out ?? RESULTS_DIR)
   outliveReader()
@@ -73,10 +73,9 @@ export async function measureAndReport(
   if (loss !== null) throw loss
   if (isStopped) throw new Failure(EXIT.failed, 'stopped early: the results cover what was measured so far')
   const text = shortfall(summary)
-  if (text === null) return EXIT.ok
+  if (text === null) return
   if (flags.failOnInvalid === true) throw new Failure(EXIT.assertion, text)
   say(text)
-  return EXIT.ok
 }
 
 /** The first signal stops the run gracefully, the second at once. */

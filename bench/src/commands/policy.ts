@@ -9,7 +9,7 @@ import { chosenSuite, type MeasuringFlags, runOptions } from './run-options.js'
 import { usage } from './settings.js'
 
 /** `gw bench policy`: measures a request with and without a policy or a chain of policies. */
-export async function benchPolicy(flags: MeasuringFlags, name: string): Promise<number> {
+export async function benchPolicy(flags: MeasuringFlags, name: string): Promise<void> {
   const { base, withPolicy } = knownPair(name)
   const suite = chosenSuite(suiteOf('policies'), { ...flags, scenario: [base.id, withPolicy.id] })
   return measureAndReport(runOptions(suite, flags, []), flags, {

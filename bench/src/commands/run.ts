@@ -8,14 +8,14 @@ import { type ChoiceFlags, chosenSuite, type MeasuringFlags, runOptions, USUAL_R
 import { mendable, usage } from './settings.js'
 
 /** `gw bench run`: measures a suite. */
-export async function benchRun(flags: MeasuringFlags & ChoiceFlags, name: string): Promise<number> {
+export async function benchRun(flags: MeasuringFlags & ChoiceFlags, name: string): Promise<void> {
   const suite = chosenSuite(namedSuite(name), flags)
   const options = runOptions(suite, flags, flags.quick === true ? [] : USUAL_RATES)
   return measureAndReport(options, flags, { isKept: true })
 }
 
 /** `gw bench quick`: runs the smoke suite, or measures a running server. Results are written only with `--out`. */
-export async function benchQuick(flags: MeasuringFlags & CallFlags, url?: string): Promise<number> {
+export async function benchQuick(flags: MeasuringFlags & CallFlags, url?: string): Promise<void> {
   const outcome = { isKept: flags.out !== undefined }
   if (url === undefined) {
     const own = ['method', 'header', 'data', 'body', 'pid'] as const

@@ -47,10 +47,9 @@ export async function benchCompare(
 }
 
 /** `gw bench report`: writes the reports of an old run with the current version. */
-export async function benchReport(_flags: object, path: string): Promise<number> {
+export async function benchReport(_flags: object, path: string): Promise<void> {
   const file = summaryFile(path)
   print(...known(() => writeResults(savedSummary(path), dirname(file))))
-  return EXIT.ok
 }
 
 /** `gw bench capacity`: exits with 1 if the runs lack required points. */

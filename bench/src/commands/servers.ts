@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { EXIT, outliveReader, print, printValue, untilSignal } from '@sluice/cli/kit'
+import { outliveReader, print, printValue, untilSignal } from '@sluice/cli/kit'
 import { formatSize } from '@sluice/core'
 import { type LogSinkTotals, startLogSink } from '../servers/log-sink.js'
 import { serveOrigin } from '../servers/origin.js'
@@ -19,7 +19,7 @@ interface SinkFlags {
 }
 
 /** `gw bench upstream`: runs the origin of the benchmarks until a signal. */
-export async function benchUpstream({ listen, bytes, echo, delay }: UpstreamFlags): Promise<number> {
+export async function benchUpstream({ listen, bytes, echo, delay }: UpstreamFlags): Promise<void> {
   const behavior = {
     answer: echo === true ? ('echo' as const) : ('fixed' as const),
     bytes: sizeSetting('--bytes', bytes),
@@ -33,11 +33,10 @@ export async function benchUpstream({ listen, bytes, echo, delay }: UpstreamFlag
   print(`origin on ${origin.url}`)
   if (!signal.aborted) await once(signal, 'abort')
   await origin.stop()
-  return EXIT.ok
 }
 
 /** `gw bench sink`: counts and discards log records until a signal. */
-export async function benchSink({ listen, delay, output }: SinkFlags): Promise<number> {
+export async function benchSink({ listen, delay, output }: SinkFlags): Promise<void> {
   const { signal } = untilSignal()
   const sink = await startLogSink(durationSetting('--delay', delay), listen).catch((error: unknown) => {
     throw mendable(error)
@@ -48,7 +47,6 @@ export async function benchSink({ listen, delay, output }: SinkFlags): Promise<n
   await sink.stop()
   if (output === 'table') print(`in all ${textOf(sink.totals)}`)
   else await printValue(sink.totals, output)
-  return EXIT.ok
 }
 
 function textOf({ requests, records, bytes }: Readonly<LogSinkTotals>): string {

@@ -131,7 +131,7 @@ test('help loads no more than the command tree', async (t) => {
   const foreign = files.filter((file) => file.includes('/node_modules/'))
   // What a command does is in a file named after it, and what other packages do in theirs.
   const isOfTree = (file: string): boolean =>
-    /\/cli\/(bin\/[a-z-]+\.mjs|dist\/bundle\/(main|program\.building|chunk-[A-Z0-9]+)\.js)$/.test(file) ||
+    /\/cli\/(bin\/[a-z-]+\.mjs|dist\/bundle\/(main|program\.gw-command|chunk-[A-Z0-9]+)\.js)$/.test(file) ||
     /\/core\/dist\/bundle\/(lib\.visible-text|chunk-[A-Z0-9]+)\.js$/.test(file)
   assert.ok(own.length > 3)
   assert.deepEqual(

@@ -1,9 +1,10 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { beQuiet, complain, complainText, printText } from './output/output.js'
 import { version } from './output/version.js'
 import { addBenchCommands } from './program/bench-commands.js'
 import { addDocumentCommands } from './program/document-commands.js'
 import { addGatewayCommands } from './program/gateway-commands.js'
+import { GwCommand } from './program/gw-command.js'
 import { addLogCommands } from './program/log-commands.js'
 import { addToolCommands } from './program/tool-commands.js'
 
@@ -15,8 +16,8 @@ Exit codes:
 Gateway address: --server, GW_SERVER, or http://127.0.0.1:9901. Token: --token-file or GW_TOKEN.`
 
 /** Creates the command tree. Commands load their modules when they run, so that `gw --help` is fast. */
-export function createProgram(): Command {
-  const program = new Command('gw')
+export function createProgram(): GwCommand {
+  const program = new GwCommand('gw')
     .description('Run, validate, deploy and inspect the Sluice API gateway.')
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')

@@ -78,6 +78,17 @@ export class AdminClient {
   }
 
   /**
+   * Posts a JSON object and returns the one in the response.
+   * @throws Failure for any other response
+   */
+  async post(path: string, body: object): Promise<AnswerPart> {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await this.send({ method: 'POST', path, headers, body: JSON.stringify(body) })
+    if (answer.status !== 200) throw this.refused(answer)
+    return this.parsed(answer)
+  }
+
+  /**
    * Sends a request.
    * @throws Failure if the gateway cannot be reached or denies access
    */

@@ -1,8 +1,8 @@
 import { AdminClient } from '../admin/admin-client.js'
+import { confirm } from '../input/confirm.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { EXIT, Failure } from '../output/failure.js'
-import { isTable, print, printTable, printValue, say } from '../output/output.js'
-import { confirm } from './drain.js'
+import { print, printResult, printTable, say } from '../output/output.js'
 
 interface PurgeOptions extends ServerOptions {
   readonly key?: string
@@ -21,65 +21,47 @@ function keyIn(text: string): string {
 }
 
 /** Prints the size and counters of the response cache, summed over all workers. */
-export async function cacheStats(options: OutputOptions & ServerOptions): Promise<number> {
+export async function cacheStats(options: OutputOptions & ServerOptions): Promise<void> {
   const { part } = await new AdminClient(options).get('/v1/cache')
-  if (!isTable(options.output)) {
-    await printValue(part.value, options.output)
-    return EXIT.ok
-  }
-  const { requests, ...sums } = part.value as { readonly requests: Readonly<Record<string, number>> }
-  const rows = [...Object.entries(sums), ...Object.entries(requests)]
-  printTable(
-    ['WHAT', 'COUNT'],
-    rows.map(([name, value]) => [name, String(value)]),
-  )
-  return EXIT.ok
+  await printResult(part.value, options.output, () => {
+    const { requests, ...sums } = part.value as { readonly requests: Readonly<Record<string, number>> }
+    const counts = [...Object.entries(sums), ...Object.entries(requests)]
+    printTable(
+      ['WHAT', 'COUNT'],
+      counts.map(([name, count]) => [name, String(count)]),
+    )
+  })
 }
 
 /** Prints the responses stored under a key. */
-export async function cacheGet(options: OutputOptions & ServerOptions, key: string): Promise<number> {
+export async function cacheGet(options: OutputOptions & ServerOptions, key: string): Promise<void> {
   const { part } = await new AdminClient(options).get(
     `/v1/cache/stored?key=${encodeURIComponent(keyIn(key))}`,
   )
   const stored = part.parts('stored')
   if (stored.length === 0)
     throw new Failure(EXIT.failed, `nothing is stored under '${keyIn(key)}'; ${KEY_HINT}`)
-  if (!isTable(options.output)) {
-    await printValue(part.value, options.output)
-    return EXIT.ok
-  }
   const rows = stored.map(({ value }) => {
     const one = value as Readonly<Record<string, number | string | readonly string[]>>
     return ['status', 'bytes', 'ageSeconds', 'ttlSeconds', 'vary', 'tags'].map((name) => String(one[name]))
   })
-  printTable(['STATUS', 'BYTES', 'AGE', 'TTL', 'VARY', 'TAGS'], rows)
-  return EXIT.ok
+  const headings = ['STATUS', 'BYTES', 'AGE', 'TTL', 'VARY', 'TAGS']
+  await printResult(part.value, options.output, () => printTable(headings, rows))
 }
 
 /** Removes cached responses in all workers. Asks for confirmation before removing all. */
-export async function cachePurge(options: PurgeOptions): Promise<number> {
+export async function cachePurge(options: PurgeOptions): Promise<void> {
   const { tag, all } = options
   const [key, prefix] = [options.key, options.prefix].map((text) => (text === undefined ? text : keyIn(text)))
   const scope = { key, prefix, tag, all }
   if (Object.values(scope).filter((value) => value !== undefined).length !== 1)
     throw new Failure(EXIT.usage, 'specify what to remove: one of --key, --prefix, --tag and --all')
-  if (all === true && options.yes !== true && !(await confirm('remove all cached responses?')))
-    throw new Failure(EXIT.failed, 'cancelled')
-  const client = new AdminClient(options)
-  const answer = await client.send({
-    method: 'POST',
-    path: '/v1/cache/purge',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(scope),
-  })
-  if (answer.status !== 200) throw client.refused(answer)
-  const { purged, unanswered } = client.parsed(answer).value as {
-    readonly purged: number
-    readonly unanswered: number
-  }
+  if (all === true) await confirm('remove all cached responses?', options)
+  const answer = await new AdminClient(options).post('/v1/cache/purge', scope)
+  const [purged, unanswered] = [answer.number('purged'), answer.number('unanswered')]
   print(`removed: ${purged}`)
   if (purged === 0 && (key ?? prefix) !== undefined) say(KEY_HINT)
-  if (unanswered === 0) return EXIT.ok
+  if (unanswered === 0) return
   throw new Failure(
     EXIT.failed,
     `${unanswered} workers have not responded yet; they remove the responses later`,

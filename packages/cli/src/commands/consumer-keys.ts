@@ -9,7 +9,7 @@ import {
 } from '../consumers/edited-file.js'
 import type { OutputOptions } from '../input/options.js'
 import { EXIT, Failure } from '../output/failure.js'
-import { isTable, print, printTable, printValue, say } from '../output/output.js'
+import { print, printResult, printTable, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 
 const DAY_MS = 86_400_000
@@ -27,7 +27,7 @@ interface CreateOptions extends FileOptions, OutputOptions {
 }
 
 /** Creates a key for a consumer and prints it once. Removes expired keys of the consumer. */
-export function createKey(options: CreateOptions, consumer: string): Promise<number> {
+export function createKey(options: CreateOptions, consumer: string): Promise<void> {
   return addKey(options, consumer, (keys) => keys)
 }
 
@@ -36,7 +36,7 @@ interface RotateOptions extends CreateOptions {
 }
 
 /** Creates a key for a consumer, and lets its existing keys expire. */
-export function rotateKey(options: RotateOptions, consumer: string): Promise<number> {
+export function rotateKey(options: RotateOptions, consumer: string): Promise<void> {
   const end = momentIn(options.overlap)
   return addKey(options, consumer, (keys) =>
     keys.map((key) => (endOf(key) < Date.parse(end) ? key : { ...key, expires: end })),
@@ -44,7 +44,7 @@ export function rotateKey(options: RotateOptions, consumer: string): Promise<num
 }
 
 /** Removes a key of a consumer. */
-export function revokeKey({ file }: FileOptions, id: string, key: string): number {
+export function revokeKey({ file }: FileOptions, id: string, key: string): void {
   changeConsumers(file, (consumers) => {
     const owner = consumerIn(file, consumers, id)
     const { keys = [] } = owner
@@ -57,11 +57,10 @@ export function revokeKey({ file }: FileOptions, id: string, key: string): numbe
     return withKeys(consumers, owner, left)
   })
   say(`revoked the key '${key}' of '${id}'; gateways reject it once they have reloaded the file`)
-  return EXIT.ok
 }
 
 /** Lists keys with their expiry times, without digests. */
-export async function listKeys({ file, output }: FileOptions & OutputOptions, id?: string): Promise<number> {
+export async function listKeys({ file, output }: FileOptions & OutputOptions, id?: string): Promise<void> {
   const all = readConsumers(file)
   const now = Date.now()
   const consumers = id === undefined ? all : [consumerIn(file, all, id)]
@@ -73,23 +72,17 @@ export async function listKeys({ file, output }: FileOptions & OutputOptions, id
       hasExpired: endOf(key) <= now,
     })),
   )
-  if (!isTable(output)) await printValue({ keys }, output)
-  else {
-    const rows = keys.map(({ consumer, key, expires, hasExpired }) => [
-      consumer,
-      key,
-      `${hasExpired ? 'expired ' : ''}${expires ?? 'never'}`,
-    ])
-    printTable(['CONSUMER', 'KEY', 'EXPIRES'], rows)
-  }
-  return EXIT.ok
+  const rows = keys.map(({ consumer, key, expires, hasExpired }) => [
+    ...[consumer, key, `${hasExpired ? 'expired ' : ''}${expires ?? 'never'}`],
+  ])
+  await printResult({ keys }, output, () => printTable(['CONSUMER', 'KEY', 'EXPIRES'], rows))
 }
 
 async function addKey(
   { file, id, expires, output }: CreateOptions,
   consumer: string,
   change: (keys: readonly KeyRecord[]) => readonly KeyRecord[],
-): Promise<number> {
+): Promise<void> {
   const { key, sha256 } = newKey()
   const now = Date.now()
   const made: KeyRecord = {
@@ -110,13 +103,11 @@ async function addKey(
       )
     return withKeys(consumers, owner, [...change(alive), made])
   })
-  if (!isTable(output)) await printValue({ consumer, id: made.id, key }, output)
-  else print(`id  ${made.id}`, `key ${key}`)
+  await printResult({ consumer, id: made.id, key }, output, () => print(`id  ${made.id}`, `key ${key}`))
   if (expired.length > 0) say(`removed ${countText(expired.length, 'expired key')}: ${expired.join(' ')}`)
   say(
     'give the key to its owner; it is not stored anywhere. Gateways that read the file accept it within a second',
   )
-  return EXIT.ok
 }
 
 /** Expiry time of a key in ms since the epoch; infinite if it does not expire. */

@@ -3,7 +3,7 @@ import { type ConsumerRecord, changeConsumers, consumerIn, readConsumers } from 
 import type { OutputOptions } from '../input/options.js'
 import { readSecret } from '../input/secret.js'
 import { EXIT, Failure, messageOf } from '../output/failure.js'
-import { isTable, printTable, printValue, say } from '../output/output.js'
+import { printResult, printTable, say } from '../output/output.js'
 
 interface FileOptions {
   readonly file: string
@@ -25,7 +25,7 @@ type Traits = Omit<ConsumerRecord, 'id' | 'keys'>
 type TraitChanges = { [Name in keyof Traits]?: Traits[Name] | undefined }
 
 /** Adds a consumer. Its password is read from stdin. */
-export async function addConsumer(options: TraitOptions, id: string): Promise<number> {
+export async function addConsumer(options: TraitOptions, id: string): Promise<void> {
   const added = { id: id.normalize('NFC'), ...(await traitsOf(options)) } as ConsumerRecord
   changeConsumers(options.file, (consumers) => {
     if (consumers.some((consumer) => consumer.id === added.id))
@@ -36,11 +36,10 @@ export async function addConsumer(options: TraitOptions, id: string): Promise<nu
     return [...consumers, added]
   })
   say(`added the consumer '${id}' to ${options.file}`)
-  return EXIT.ok
 }
 
 /** Changes the given settings of a consumer. Others, such as its keys, stay. */
-export async function setConsumer(options: TraitOptions, id: string): Promise<number> {
+export async function setConsumer(options: TraitOptions, id: string): Promise<void> {
   const { file } = options
   // Checked before asking for the password.
   consumerIn(file, readConsumers(file), id)
@@ -53,47 +52,37 @@ export async function setConsumer(options: TraitOptions, id: string): Promise<nu
     return consumers.map((consumer) => (consumer === found ? changed : consumer))
   })
   say(`changed the consumer '${id}'; gateways that read the file use it within a second`)
-  return EXIT.ok
 }
 
 /** Removes a consumer with its keys and password. */
-export function removeConsumer({ file }: FileOptions, id: string): number {
+export function removeConsumer({ file }: FileOptions, id: string): void {
   changeConsumers(file, (consumers) => {
     const found = consumerIn(file, consumers, id)
     return consumers.filter((consumer) => consumer !== found)
   })
   say(`removed the consumer '${id}'; gateways reject it once they have reloaded the file`)
-  return EXIT.ok
 }
 
 /** Lists consumers, without hashes. */
-export async function listConsumers({ file, output }: FileOptions & OutputOptions): Promise<number> {
+export async function listConsumers({ file, output }: FileOptions & OutputOptions): Promise<void> {
   const consumers = readConsumers(file).map(({ keys = [], password, ...rest }) => ({
     ...rest,
     keys: keys.length,
     hasPassword: password !== undefined,
   }))
-  if (!isTable(output)) await printValue({ consumers }, output)
-  else {
-    const rows = consumers.map(
-      ({ id, groups = [], roles = [], scopes = [], metadata = {}, keys, hasPassword }) => [
-        id,
-        groups.join(' ') || '-',
-        roles.join(' ') || '-',
-        scopes.join(' ') || '-',
-        pairs(metadata),
-        keys,
-        hasPassword ? 'yes' : 'no',
-      ],
-    )
-    printTable(['ID', 'GROUPS', 'ROLES', 'SCOPES', 'METADATA', 'KEYS', 'PASSWORD'], rows)
-  }
-  return EXIT.ok
-}
-
-function pairs(metadata: Readonly<Record<string, string>>): string {
-  const texts = Object.entries(metadata).map(([name, value]) => `${name}=${value}`)
-  return texts.join(' ') || '-'
+  const rows = consumers.map(
+    ({ id, groups = [], roles = [], scopes = [], metadata = {}, keys, hasPassword }) => [
+      id,
+      ...[groups, roles, scopes].map((names) => names.join(' ') || '-'),
+      Object.entries(metadata)
+        .map((pair) => pair.join('='))
+        .join(' ') || '-',
+      keys,
+      hasPassword ? 'yes' : 'no',
+    ],
+  )
+  const headings = ['ID', 'GROUPS', 'ROLES', 'SCOPES', 'METADATA', 'KEYS', 'PASSWORD']
+  await printResult({ consumers }, output, () => printTable(headings, rows))
 }
 
 async function traitsOf(options: TraitOptions): Promise<TraitChanges> {

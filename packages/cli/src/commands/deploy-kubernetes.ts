@@ -40,7 +40,7 @@ interface DeployOptions extends DocumentOptions, KubernetesOptions {
 }
 
 /** Deploys a document to a cluster, and waits until all pods confirm it. */
-export async function deployKubernetes(options: DeployOptions): Promise<number> {
+export async function deployKubernetes(options: DeployOptions): Promise<number | void> {
   const { text } = await checkedDocument(options)
   if (options.helmValues === true) return renderValues(text)
   if (options.render === true) return render(text, options)
@@ -88,19 +88,17 @@ function isTooLargeForApply(object: KubernetesObject): boolean {
 }
 
 /** Prints the objects that a first deployment would apply. */
-function render(text: string, options: DeployOptions): ExitCode {
+function render(text: string, options: DeployOptions): void {
   const { objects, notes } = offlineObjects(text, options)
   for (const note of notes) say(note)
   for (const object of objects.filter(isTooLargeForApply))
     say(`${nameOf(object)} is larger than 256 KB: apply the objects with kubectl apply --server-side -f FILE`)
   printText(objectsYaml(objects))
-  return EXIT.ok
 }
 
 /** Prints the values of the Helm chart that follow from the document. */
-function renderValues(text: string): ExitCode {
+function renderValues(text: string): void {
   printText(plainYaml(chartValues(text)))
-  return EXIT.ok
 }
 
 /** Deploys an earlier revision again. */

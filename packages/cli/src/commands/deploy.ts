@@ -8,7 +8,7 @@ import type { DocumentOptions, OutputOptions, ServerOptions } from '../input/opt
 import { EXIT, type ExitCode, Failure } from '../output/failure.js'
 import { complain, type Format, print, printValue, say } from '../output/output.js'
 import { countText, shortDigest } from '../output/text.js'
-import { servingPlan } from './serving-plan.js'
+import { servingPlan } from './diff.js'
 
 interface DeployOptions extends DocumentOptions, OutputOptions, ServerOptions {
   readonly dryRun?: boolean

@@ -1,4 +1,4 @@
-import { diffPlans, displayPlan, formatDiff } from '@sluice/config'
+import { diffPlans, displayPlan, formatDiff, type Plan } from '@sluice/config'
 import { visibleText } from '@sluice/core'
 import { catalog } from '@sluice/policies'
 import { AdminClient } from '../admin/admin-client.js'
@@ -6,7 +6,6 @@ import { loadFile } from '../input/document.js'
 import type { DocumentOptions, OutputOptions, ServerOptions } from '../input/options.js'
 import { EXIT } from '../output/failure.js'
 import { print, printValue } from '../output/output.js'
-import { servingPlan } from './serving-plan.js'
 
 interface DiffOptions extends DocumentOptions, OutputOptions, ServerOptions {
   readonly exitCode?: boolean
@@ -27,4 +26,23 @@ export async function diff(options: DiffOptions): Promise<number> {
   else if (isSame) print('no differences')
   else print(...(hidden ? ['~ secrets, or values behind references'] : formatDiff(changes).map(visibleText)))
   return !isSame && options.exitCode === true ? EXIT.differences : EXIT.ok
+}
+
+/** The running plan as far as it is shown, and its entity tag. */
+interface ServingPlan {
+  readonly plan: Plan
+  /** The digest in double quotes, or null if the gateway sends none. */
+  readonly tag: string | null
+}
+
+/**
+ * Gets the running plan of a gateway.
+ * @throws Failure
+ */
+export async function servingPlan(client: AdminClient): Promise<ServingPlan> {
+  const { part, headers } = await client.get('/v1/plan')
+  // Checks that it is a plan of a version that can be compared.
+  for (const list of ['listeners', 'upstreams', 'routes']) part.parts(list)
+  for (const object of ['admin', 'log', 'metrics', 'drain']) part.part(object)
+  return { plan: part.value as unknown as Plan, tag: headers.etag ?? null }
 }

@@ -3,12 +3,11 @@ import { formatSize } from '@sluice/core'
 import { ABILITIES } from '@sluice/gateway'
 import { loadFile } from '../input/document.js'
 import type { DocumentOptions, OutputOptions } from '../input/options.js'
-import { EXIT } from '../output/failure.js'
-import { isTable, print, printTable, printValue } from '../output/output.js'
+import { print, printResult, printTable } from '../output/output.js'
 import { durationText } from '../output/text.js'
 
 /** Prints the features and settings of the listeners of a document. */
-export async function explainListener(options: DocumentOptions & OutputOptions): Promise<number> {
+export async function explainListener(options: DocumentOptions & OutputOptions): Promise<void> {
   const { plan } = await loadFile(options.config)
   const listeners = plan.listeners.map((listener) => ({
     address: listener.address,
@@ -17,19 +16,14 @@ export async function explainListener(options: DocumentOptions & OutputOptions):
     settings: settingsOf(listener),
     abilities: Object.fromEntries(ABILITIES.map((ability) => [ability.what, ability[listener.engine]])),
   }))
-  if (!isTable(options.output)) {
-    await printValue({ listeners }, options.output)
-    return EXIT.ok
-  }
-  for (const { address, engine, tls, settings, abilities } of listeners) {
-    print(`${address}  engine: ${engine}${tls ? ', TLS' : ''}`)
-    printTable(['CAN', 'HOW'], Object.entries(abilities))
-    printTable(
-      ['SETTING', 'VALUE'],
-      Object.entries(settings).map(([key, value]) => [key, withUnit(key, value)]),
-    )
-  }
-  return EXIT.ok
+  await printResult({ listeners }, options.output, () => {
+    for (const { address, engine, tls, settings, abilities } of listeners) {
+      print(`${address}  engine: ${engine}${tls ? ', TLS' : ''}`)
+      printTable(['CAN', 'HOW'], Object.entries(abilities))
+      const rows = Object.entries(settings).map(([key, value]) => [key, withUnit(key, value)])
+      printTable(['SETTING', 'VALUE'], rows)
+    }
+  })
 }
 
 /** Returns the settings by key, including defaults. */

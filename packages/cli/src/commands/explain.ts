@@ -6,7 +6,7 @@ import { catalog } from '@sluice/policies'
 import { loadFile } from '../input/document.js'
 import type { DocumentOptions, OutputOptions } from '../input/options.js'
 import { EXIT, Failure, unreadable } from '../output/failure.js'
-import { print, printValue } from '../output/output.js'
+import { print, printResult } from '../output/output.js'
 import { mistakesOf } from '../plugins/compile-trial.js'
 import { assumedConsumer } from './assumed-consumer.js'
 import { explanationLines } from './explanation-lines.js'
@@ -20,11 +20,11 @@ interface ExplainOptions extends DocumentOptions, OutputOptions {
 }
 
 /** Prints which route handles a request, why the others do not, and what happens to it. */
-export async function explain(options: ExplainOptions, method: string, url: string): Promise<number> {
+export async function explain(options: ExplainOptions, method: string, url: string): Promise<void> {
   const explanation = await explanationOf(options, method, url)
-  if (options.output === 'table') print(...explanationLines(explanation, options.all === true))
-  else await printValue(explanation, options.output)
-  return EXIT.ok
+  await printResult(explanation, options.output, () =>
+    print(...explanationLines(explanation, options.all === true)),
+  )
 }
 
 async function explanationOf(options: ExplainOptions, method: string, url: string): Promise<Explanation> {

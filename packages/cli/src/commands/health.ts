@@ -1,6 +1,5 @@
 import { AdminClient } from '../admin/admin-client.js'
 import type { ServerOptions } from '../input/options.js'
-import { EXIT } from '../output/failure.js'
 import { print } from '../output/output.js'
 
 interface HealthOptions extends ServerOptions {
@@ -14,11 +13,10 @@ const TIMEOUT_MS = 3000
  * Calls the health endpoints of the admin API, which need no token.
  * @throws Failure if the response is not 200
  */
-export async function health({ alive = false, server }: HealthOptions): Promise<number> {
+export async function health({ alive = false, server }: HealthOptions): Promise<void> {
   const client = new AdminClient({ ...(server === undefined ? {} : { server }) })
   const path = alive ? '/healthz' : '/readyz'
   const answer = await client.send({ method: 'GET', path, timeoutMs: TIMEOUT_MS })
   if (answer.status !== 200) throw client.refused(answer)
   print(alive ? 'alive' : 'ready')
-  return EXIT.ok
 }

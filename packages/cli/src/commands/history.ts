@@ -1,8 +1,8 @@
 import { visibleText } from '@sluice/core'
 import { AdminClient } from '../admin/admin-client.js'
+import type { AnswerPart } from '../admin/answer-part.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
-import { EXIT } from '../output/failure.js'
-import { isTable, print, printTable, printValue } from '../output/output.js'
+import { print, printResult, printTable } from '../output/output.js'
 import { ageText, shortDigest } from '../output/text.js'
 import { planned, report } from './deploy.js'
 
@@ -11,22 +11,21 @@ const HEADINGS = ['DEPLOY', 'AGE', 'CONFIG', 'FROM', 'BY', 'NOTE']
 const TIMEOUT_MS = 120_000
 
 /** Prints the deployed documents. */
-export async function history(options: OutputOptions & ServerOptions): Promise<number> {
+export async function history(options: OutputOptions & ServerOptions): Promise<void> {
   const { part } = await new AdminClient(options).get('/v1/deploys')
-  if (!isTable(options.output)) {
-    await printValue(part.value, options.output)
-    return EXIT.ok
-  }
-  const serving = part.textOrNull('digest')
-  const rows = part.parts('deploys').map((deploy) => {
-    const digest = deploy.text('digest')
-    const age = ageText(Date.now() - Date.parse(deploy.text('at')))
-    const mark = digest === serving ? `${shortDigest(digest)} *` : shortDigest(digest)
-    const texts = [deploy.text('origin'), deploy.text('actor'), deploy.text('note')]
-    return [deploy.text('id'), age, mark, ...texts.map(visibleText)]
+  await printResult(part.value, options.output, () => {
+    const serving = part.textOrNull('digest')
+    const rows = part.parts('deploys').map((deploy) => deployRow(deploy, serving))
+    printTable(HEADINGS, rows, options.output)
   })
-  printTable(HEADINGS, rows, options.output)
-  return EXIT.ok
+}
+
+function deployRow(deploy: AnswerPart, serving: string | null): string[] {
+  const digest = deploy.text('digest')
+  const age = ageText(Date.now() - Date.parse(deploy.text('at')))
+  const mark = digest === serving ? `${shortDigest(digest)} *` : shortDigest(digest)
+  const texts = [deploy.text('origin'), deploy.text('actor'), deploy.text('note')]
+  return [deploy.text('id'), age, mark, ...texts.map(visibleText)]
 }
 
 interface RollbackOptions extends OutputOptions, ServerOptions {

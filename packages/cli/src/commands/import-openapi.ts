@@ -21,7 +21,7 @@ interface Server {
 }
 
 /** Writes a document that routes an API according to its OpenAPI description, and validates every request. */
-export async function importOpenapi({ out, output, upstream }: ImportOptions, file: string): Promise<number> {
+export async function importOpenapi({ out, output, upstream }: ImportOptions, file: string): Promise<void> {
   const api = await readApiOutline(file).catch((error: unknown) => {
     throw new Failure(EXIT.invalid, messageOf(error))
   })
@@ -34,7 +34,6 @@ export async function importOpenapi({ out, output, upstream }: ImportOptions, fi
     write(out, text)
     say(`${out}: ${countText(routes.length, 'route')} to ${server.origin}`)
   }
-  return EXIT.ok
 }
 
 /**

@@ -36,7 +36,7 @@ const PLANNED: Readonly<Record<SetupStep['action'], string>> = {
 }
 
 /** Creates or updates the Elasticsearch objects for the traffic log, or shows the planned changes. */
-export async function logSetup(options: LogSetupOptions): Promise<number> {
+export async function logSetup(options: LogSetupOptions): Promise<void> {
   const setup = await setupOf(options)
   const isDryRun = options.dryRun === true
   let steps: readonly (SetupStep | SetupOutcome)[]
@@ -49,7 +49,6 @@ export async function logSetup(options: LogSetupOptions): Promise<number> {
   else await printValue({ dryRun: isDryRun, nodes: setup.nodes, steps }, options.output)
   const conflict = steps.find(({ action }) => action === 'conflict')
   if (conflict !== undefined) throw new Failure(EXIT.failed, conflictText(conflict, setup.dataStream))
-  return EXIT.ok
 }
 
 async function setupOf(options: LogSetupOptions): Promise<ClusterSetup> {

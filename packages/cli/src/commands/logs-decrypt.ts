@@ -13,12 +13,12 @@ interface DecryptOptions {
  * Prints records with encrypted values decrypted. Values without a matching key stay encrypted and cause an
  * error.
  */
-export async function decrypt({ keyFile }: DecryptOptions, file?: string): Promise<number> {
+export async function decrypt({ keyFile }: DecryptOptions, file?: string): Promise<void> {
   const decryptor = new RecordDecryptor(secretsOf(keyFile ?? []))
   const damaged = await printRecords(decryptor, inputOf(file), file)
   if (damaged > 0) say(`skipped ${countText(damaged, 'damaged line')}`)
   const { unopenedKeys } = decryptor
-  if (unopenedKeys.length === 0) return EXIT.ok
+  if (unopenedKeys.length === 0) return
   throw new Failure(
     EXIT.failed,
     `some values are still encrypted: no key has the id ${unopenedKeys.join(', ')}`,

@@ -24,7 +24,7 @@ interface DeadLetterSpool {
 }
 
 /** Retries the delivery of records that log targets rejected. */
-export async function replayDead(options: ReplayFlags): Promise<number> {
+export async function replayDead(options: ReplayFlags): Promise<number | void> {
   requireDocument(options)
   const spools = await spoolsOf(options)
   return options.dryRun === true ? printCounts(spools, options) : replayAll(spools, options)
@@ -58,12 +58,12 @@ async function spoolsOf(options: ReplayFlags): Promise<readonly DeadLetterSpool[
   return spools
 }
 
-async function printCounts(spools: readonly DeadLetterSpool[], { output }: ReplayFlags): Promise<number> {
+async function printCounts(spools: readonly DeadLetterSpool[], { output }: ReplayFlags): Promise<void> {
   const found: (LetterCounts & { readonly target: string; readonly dir: string })[] = []
   for (const { id, dir } of spools) found.push({ target: id, dir, ...(await countsIn(dir)) })
   if (output !== 'table') {
     await printValue({ dryRun: true, targets: found }, output)
-    return EXIT.ok
+    return
   }
   const rows = found.flatMap(({ target, damaged, reasons }) => [
     ...Object.entries(reasons).map(([reason, count]) => [target, reason, String(count)]),
@@ -71,7 +71,6 @@ async function printCounts(spools: readonly DeadLetterSpool[], { output }: Repla
   ])
   if (rows.length === 0) say('there are no dead letters')
   else printTable(['target', 'rejected with', 'records'], rows)
-  return EXIT.ok
 }
 
 async function countsIn(dir: string): Promise<LetterCounts> {

@@ -29,7 +29,7 @@ const MOST_LISTED = 12
 type Selection = (source: RecordSource, options: SearchOptions) => AsyncIterable<RecordView>
 
 /** Prints the newest records of all workers, then new ones. */
-export function tail(options: LogOptions & { readonly follow: boolean }): Promise<number> {
+export function tail(options: LogOptions & { readonly follow: boolean }): Promise<void> {
   const { follow } = options
   return show(options, (source, search) => source.tail({ ...search, follow }))
 }
@@ -37,12 +37,12 @@ export function tail(options: LogOptions & { readonly follow: boolean }): Promis
 /** Prints matching records, oldest first. */
 export function search(
   options: LogOptions & { readonly limit?: number; readonly all?: boolean },
-): Promise<number> {
+): Promise<void> {
   const last = options.all === true ? Number.POSITIVE_INFINITY : (options.limit ?? options.last)
   return show({ ...options, last }, (source, wanted) => source.search(wanted))
 }
 
-async function show(options: LogOptions, select: Selection): Promise<number> {
+async function show(options: LogOptions, select: Selection): Promise<void> {
   const filter = filterOf(options)
   const source = await openSource(options)
   const color = hasColors()
@@ -64,7 +64,6 @@ async function show(options: LogOptions, select: Selection): Promise<number> {
   }
   if (shown === 0) say('no matching records')
   if (source.skipped > 0) say(`skipped ${countText(source.skipped, 'damaged record')}`)
-  return EXIT.ok
 }
 
 function filterOf(options: LogOptions): RecordFilter {

@@ -15,7 +15,7 @@ const LINKED = ['@sluice/core', '@sluice/policies', '@sluice/cli', 'typescript',
  * Creates a plugin folder with a passing test.
  * @throws Failure if the folder exists
  */
-export function newPlugin(_options: object, name: string): number {
+export function newPlugin(_options: object, name: string): void {
   if (!NAME.test(name))
     throw new Failure(
       EXIT.usage,
@@ -38,7 +38,6 @@ export function newPlugin(_options: object, name: string): number {
   }
   link(folder, found)
   print(`created ${folder}`, 'run npm test in it, then add it to plugins in a document')
-  return EXIT.ok
 }
 
 function majorOf(version: string): string {

@@ -2,22 +2,17 @@ import { policySuggestion } from '@sluice/config'
 import { catalog, exampleOf, referenceOf } from '@sluice/policies'
 import type { OutputOptions } from '../input/options.js'
 import { EXIT, Failure } from '../output/failure.js'
-import { printTable, printText, printValue } from '../output/output.js'
+import { printResult, printTable, printText } from '../output/output.js'
 
 /** Prints all policies. */
-export async function listPolicies({ output }: OutputOptions): Promise<number> {
+export async function listPolicies({ output }: OutputOptions): Promise<void> {
   const policies = [...catalog.values()].map(({ name, summary }) => ({ name, summary }))
-  if (output !== 'table') await printValue({ policies }, output)
-  else
-    printTable(
-      ['POLICY', 'WHAT IT DOES'],
-      policies.map(({ name, summary }) => [name, summary]),
-    )
-  return EXIT.ok
+  const rows = policies.map(({ name, summary }) => [name, summary])
+  await printResult({ policies }, output, () => printTable(['POLICY', 'WHAT IT DOES'], rows))
 }
 
 /** Prints the reference of one policy. */
-export async function documentPolicy({ output }: OutputOptions, name: string): Promise<number> {
+export async function documentPolicy({ output }: OutputOptions, name: string): Promise<void> {
   const policy = catalog.get(name)
   if (policy === undefined) {
     const names = [...catalog.keys()]
@@ -29,7 +24,7 @@ export async function documentPolicy({ output }: OutputOptions, name: string): P
     throw new Failure(EXIT.failed, `there is no policy '${name}'; ${remedy}`)
   }
   const { summary, schema } = policy
-  if (output === 'table') printText(referenceOf(policy, exampleOf(policy)))
-  else await printValue({ name, summary, schema }, output)
-  return EXIT.ok
+  await printResult({ name, summary, schema }, output, () =>
+    printText(referenceOf(policy, exampleOf(policy))),
+  )
 }

@@ -1,14 +1,30 @@
-import { displayPlan } from '@sluice/config'
+import { describedCatalog, displayPlan, editorSchema } from '@sluice/config'
 import { catalog } from '@sluice/policies'
-import { loadFile } from '../input/document.js'
+import type { CreateNodeOptions, ToStringOptions } from 'yaml'
+import { loadFile, readDocument, readPluginsOf } from '../input/document.js'
 import type { DocumentOptions, OutputOptions } from '../input/options.js'
-import { EXIT } from '../output/failure.js'
-import { printText } from '../output/output.js'
+import { type Format, printText } from '../output/output.js'
 
 /** Prints the plan of a document without secrets. A plan has its own version number. */
-export async function render({ config, output }: DocumentOptions & OutputOptions): Promise<number> {
-  const plan = displayPlan((await loadFile(config)).plan, catalog)
-  if (output === 'yaml') printText((await import('yaml')).stringify(plan))
-  else printText(`${JSON.stringify(plan, null, 2)}\n`)
-  return EXIT.ok
+export async function render({ config, output }: DocumentOptions & OutputOptions): Promise<void> {
+  await printWhole(displayPlan((await loadFile(config)).plan, catalog), output)
+}
+
+/** Prints the JSON Schema of documents, with the built-in policies and those of the document's plugins. */
+export async function printSchema({
+  output,
+  config,
+}: OutputOptions & Partial<DocumentOptions>): Promise<void> {
+  const plugins = config === undefined ? [] : await readPluginsOf(await readDocument(config))
+  await printWhole(editorSchema(describedCatalog(catalog, plugins)), output, { aliasDuplicateObjects: false })
+}
+
+/** Prints a value without the version that other results have. */
+async function printWhole(
+  value: object,
+  output: Format,
+  options: ToStringOptions & CreateNodeOptions = {},
+): Promise<void> {
+  if (output === 'yaml') printText((await import('yaml')).stringify(value, options))
+  else printText(`${JSON.stringify(value, null, 2)}\n`)
 }

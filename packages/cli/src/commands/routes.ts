@@ -2,7 +2,7 @@ import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { EXIT, Failure } from '../output/failure.js'
-import { isTable, printTable, printValue } from '../output/output.js'
+import { printResult, printTable, printValue } from '../output/output.js'
 import type { Cell } from '../output/table.js'
 import { durationText } from '../output/text.js'
 
@@ -11,23 +11,22 @@ type RoutesOptions = OutputOptions & ServerOptions
 const HEADINGS = ['ROUTE', 'HOSTS', 'METHODS', 'PATH', 'GOES TO', 'POLICIES']
 
 /** Prints the routes of a gateway in order of precedence. */
-export async function listRoutes(options: RoutesOptions): Promise<number> {
+export async function listRoutes(options: RoutesOptions): Promise<void> {
   const { part } = await new AdminClient(options).get('/v1/routes')
-  if (!isTable(options.output)) await printValue(part.value, options.output)
-  else if (options.output === 'wide')
-    printTable([...HEADINGS, ...WIDE_HEADINGS], part.parts('routes').map(wideRow), 'wide')
-  else printTable(HEADINGS, part.parts('routes').map(routeRow))
-  return EXIT.ok
+  await printResult(part.value, options.output, () => {
+    const routes = part.parts('routes')
+    if (options.output === 'wide') printTable([...HEADINGS, ...WIDE_HEADINGS], routes.map(wideRow), 'wide')
+    else printTable(HEADINGS, routes.map(routeRow))
+  })
 }
 
 /** Prints one route. */
-export async function showRoute(options: RoutesOptions, id: string): Promise<number> {
+export async function showRoute(options: RoutesOptions, id: string): Promise<void> {
   const { part } = await new AdminClient(options).get('/v1/routes')
   const routes = part.parts('routes')
   const route = routes.find((one) => one.text('id') === id)
   if (route === undefined) throw new Failure(EXIT.failed, unknownRoute(id, routes))
   await printValue(route.value, options.output)
-  return EXIT.ok
 }
 
 function unknownRoute(id: string, routes: readonly AnswerPart[]): string {
@@ -53,16 +52,15 @@ const WIDE_HEADINGS = ['PRIORITY', 'API', 'HEADERS', 'QUERY', 'WHEN', 'TOTAL TIM
 /** Returns a row with the other match criteria and the timeout. */
 function wideRow(route: AnswerPart): Cell[] {
   const match = route.part('match')
-  const isApi = route.value['api'] !== null && route.value['api'] !== undefined
-  const hasTimeouts = route.value['timeouts'] !== null && route.value['timeouts'] !== undefined
+  const timeouts = route.partOrNull('timeouts')
   return [
     ...routeRow(route),
     route.numberOrNull('priority') ?? 0,
-    isApi ? route.part('api').text('name') : '-',
+    route.partOrNull('api')?.text('name') ?? '-',
     predicates(match.parts('headers')),
     predicates(match.parts('query')),
     match.textOrNull('when') ?? '-',
-    hasTimeouts ? durationText(route.part('timeouts').number('totalMs')) : '-',
+    timeouts === null ? '-' : durationText(timeouts.number('totalMs')),
   ]
 }
 

@@ -2,10 +2,10 @@ import { hashKey, hashPassword, newKey } from '@sluice/policies'
 import type { OutputOptions } from '../input/options.js'
 import { readSecret } from '../input/secret.js'
 import { EXIT, Failure, messageOf } from '../output/failure.js'
-import { print, printValue, say } from '../output/output.js'
+import { print, printResult, say } from '../output/output.js'
 
 /** Prints the hash of a password, for basic-auth. */
-export async function printPasswordHash(): Promise<number> {
+export async function printPasswordHash(): Promise<void> {
   const password = await secret('password')
   if (process.stdin.isTTY && (await secret('password', 'repeat the password')) !== password) {
     throw new Failure(EXIT.failed, 'the passwords differ; try again')
@@ -15,22 +15,18 @@ export async function printPasswordHash(): Promise<number> {
   } catch (error) {
     throw error instanceof RangeError ? new Failure(EXIT.failed, error.message) : error
   }
-  return EXIT.ok
 }
 
 /** Prints the digest of a key, for api-key and for tokens of the admin API. */
-export async function printKeyHash(): Promise<number> {
+export async function printKeyHash(): Promise<void> {
   print(hashKey(await secret('key')))
-  return EXIT.ok
 }
 
 /** Prints a new key and its digest. The key is shown only once. */
-export async function printNewKey({ output }: OutputOptions): Promise<number> {
+export async function printNewKey({ output }: OutputOptions): Promise<void> {
   const { key, sha256 } = newKey()
-  if (output !== 'table') await printValue({ key, sha256 }, output)
-  else print(`key    ${key}`, `sha256 ${sha256}`)
+  await printResult({ key, sha256 }, output, () => print(`key    ${key}`, `sha256 ${sha256}`))
   say('give the key to its owner and add the sha256 to the document; the key is not stored anywhere')
-  return EXIT.ok
 }
 
 async function secret(what: string, prompt = what): Promise<string> {

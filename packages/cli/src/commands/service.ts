@@ -27,7 +27,7 @@ const PROGRAM_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr
 const HIDDEN = /^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/
 
 /** Writes the systemd unit of a gateway and prints the next steps. It starts nothing. */
-export function install(options: InstallOptions, given?: string): number {
+export function install(options: InstallOptions, given?: string): void {
   const name = checkedName('--name', options.name)
   const user = checkedName('--user', options.user ?? name)
   const document = visiblePath('the document', given ?? `/etc/${name}/gateway.yaml`, options)
@@ -37,7 +37,7 @@ export function install(options: InstallOptions, given?: string): number {
   if (options.dryRun === true) {
     printText(text)
     say(before === text ? `${path} is up to date` : `would write ${path}`)
-    return EXIT.ok
+    return
   }
   if (before === text) print(`${path} is up to date`)
   else {
@@ -49,17 +49,16 @@ export function install(options: InstallOptions, given?: string): number {
     'next:',
     ...nextSteps({ name, user, document, isNew: before === null, inside }).map((step) => `  ${step}`),
   )
-  return EXIT.ok
 }
 
 /** Removes the systemd unit of a gateway. It stops nothing, and keeps documents, data and the user. */
-export function uninstall(options: ServiceOptions): number {
+export function uninstall(options: ServiceOptions): void {
   const name = checkedName('--name', options.name)
   const { path, inside } = placeOf(options)
   const before = textOf(path)
   if (before === null) {
     print(`${path} does not exist`)
-    return EXIT.ok
+    return
   }
   refuseChanged(path, before, options)
   const isEnabled = isThere(inside(`etc/systemd/system/multi-user.target.wants/${name}.service`))
@@ -70,7 +69,7 @@ export function uninstall(options: ServiceOptions): number {
     )
   if (options.dryRun === true) {
     say(`would remove ${path}`)
-    return EXIT.ok
+    return
   }
   attempt(() => rmSync(path), `cannot remove ${path}`)
   print(
@@ -79,7 +78,6 @@ export function uninstall(options: ServiceOptions): number {
     '  systemctl daemon-reload',
     `kept: /etc/${name}, /var/lib/${name}, its user`,
   )
-  return EXIT.ok
 }
 
 function checkedName(option: string, name: string): string {

@@ -5,7 +5,7 @@ import { readRevisions } from '../kubernetes/deploy/revisions.js'
 import type { FleetMember } from '../kubernetes/fleet/fleet-change.js'
 import { metadataOf, type ObjectIdentity } from '../kubernetes/objects/object.js'
 import { EXIT, Failure, messageOf } from '../output/failure.js'
-import { isTable, print, printTable, printValue } from '../output/output.js'
+import { isTable, print, printResult, printTable, printValue } from '../output/output.js'
 import { ageText, countText, shortDigest } from '../output/text.js'
 import { type KubernetesOptions, withCluster } from './kubernetes-options.js'
 import { repeated } from './status.js'
@@ -25,7 +25,7 @@ interface PodFacts {
 /** Prints the pods of a gateway and the document of each one. */
 export async function statusKubernetes(
   options: KubernetesOptions & { readonly watch?: boolean },
-): Promise<number> {
+): Promise<void> {
   return withCluster(options, (cluster, identity) =>
     repeated(options, () => printPods(cluster, identity, options)),
   )
@@ -88,22 +88,19 @@ function rowOf({ pod, digest, origin, inFlight, problem }: PodFacts): (string | 
 }
 
 /** Prints the stored revisions of a gateway. */
-export async function historyKubernetes(options: KubernetesOptions): Promise<number> {
+export async function historyKubernetes(options: KubernetesOptions): Promise<void> {
   return withCluster(options, async (cluster, identity) => {
     const revisions = await readRevisions(cluster, identity)
-    if (!isTable(options.output)) {
-      const shown = revisions.map(({ text: _, settings: { image, tier, replicas }, ...rest }) => {
-        return { ...rest, image, tier, replicas }
-      })
-      await printValue({ revisions: shown }, options.output)
-      return EXIT.ok
-    }
+    const shown = revisions.map(({ text: _, settings: { image, tier, replicas }, ...rest }) => {
+      return { ...rest, image, tier, replicas }
+    })
     const rows = revisions.map(({ number, at, note, digest, way, settings }) => {
       const age = ageText(Date.now() - Date.parse(at))
       const pods = `${settings.replicas} ${settings.tier}`
       return [number, age, ...[shortDigest(digest), way, settings.image, pods, note].map(visibleText)]
     })
-    printTable(REVISION_HEADINGS, rows, options.output)
-    return EXIT.ok
+    await printResult({ revisions: shown }, options.output, () =>
+      printTable(REVISION_HEADINGS, rows, options.output),
+    )
   })
 }

@@ -31,7 +31,7 @@ const HEADINGS = [
 ]
 
 /** Prints the state of the gateway, with `--watch` repeatedly. */
-export async function status(options: StatusOptions): Promise<number> {
+export async function status(options: StatusOptions): Promise<void> {
   const client = new AdminClient(options)
   return repeated(options, () => printStatus(client, options.output))
 }
@@ -40,15 +40,14 @@ export async function status(options: StatusOptions): Promise<number> {
 export async function repeated(
   { watch = false, output }: Pick<StatusOptions, 'watch' | 'output'>,
   printOnce: () => Promise<void>,
-): Promise<number> {
+): Promise<void> {
   await printOnce()
-  if (!watch) return EXIT.ok
+  if (!watch) return
   const { signal } = untilSignal()
   while (await pause(signal)) {
     if (isTable(output)) turnPage()
     await printOnce().catch(reportUnreachable)
   }
-  return EXIT.ok
 }
 
 /** Resolves after a pause; false if the signal was received. */

@@ -1,21 +1,23 @@
 import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
+import { type Confirmable, confirm } from '../input/confirm.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
-import { EXIT } from '../output/failure.js'
-import { isTable, printTable, printValue } from '../output/output.js'
+import { EXIT, Failure } from '../output/failure.js'
+import { print, printResult, printTable } from '../output/output.js'
 import type { Cell } from '../output/table.js'
 import { countText } from '../output/text.js'
 
 const HEADINGS = ['UPSTREAM', 'BALANCE', 'TARGET', 'ROLE', 'WEIGHT', 'ACTIVE', 'ATTEMPTS', 'FAILURES']
 
 /** Prints the targets of all upstreams, with the counters of all workers. */
-export async function listUpstreams(options: OutputOptions & ServerOptions): Promise<number> {
+export async function listUpstreams(options: OutputOptions & ServerOptions): Promise<void> {
   const { part } = await new AdminClient(options).get('/v1/upstreams')
-  if (!isTable(options.output)) await printValue(part.value, options.output)
-  else if (options.output === 'wide')
-    printTable([...HEADINGS, ...WIDE_HEADINGS], part.parts('upstreams').flatMap(wideRows), 'wide')
-  else printTable(HEADINGS, part.parts('upstreams').flatMap(targetRows))
-  return EXIT.ok
+  await printResult(part.value, options.output, () => {
+    const upstreams = part.parts('upstreams')
+    if (options.output === 'wide')
+      printTable([...HEADINGS, ...WIDE_HEADINGS], upstreams.flatMap(wideRows), 'wide')
+    else printTable(HEADINGS, upstreams.flatMap(targetRows))
+  })
 }
 
 const WIDE_HEADINGS = ['RETRIES', 'WAITS', 'SHED']
@@ -53,4 +55,71 @@ function canaryText(canary: AnswerPart): string {
   const share = `${Number((canary.number('percent') * 100).toFixed(4))}% by ${canary.text('key')}`
   const aborted = canary.number('abortedWorkers')
   return aborted === 0 ? share : `${share}, aborted in ${countText(aborted, 'worker')}`
+}
+
+const HEALTH_HEADINGS = ['UPSTREAM', 'TARGET', 'DRAINED', 'HEALTH', 'WORKERS', 'PROBLEM']
+
+/** Prints the state of the targets of all upstreams, or of one. */
+export async function showHealth(
+  options: OutputOptions & ServerOptions,
+  name: string | undefined,
+): Promise<void> {
+  const { part } = await new AdminClient(options).get('/v1/upstreams')
+  const upstreams = part.parts('upstreams').filter((each) => name === undefined || each.text('name') === name)
+  if (name !== undefined && upstreams.length === 0)
+    throw new Failure(EXIT.failed, `there is no upstream '${name}'; gw upstream list shows all`)
+  await printResult({ upstreams: upstreams.map(healthOf) }, options.output, () =>
+    printTable(HEALTH_HEADINGS, upstreams.flatMap(healthRows)),
+  )
+}
+
+/** Drains a target, or all targets of an upstream after confirmation. */
+export async function drain(
+  options: ServerOptions & Confirmable,
+  upstream: string,
+  target: string | undefined,
+): Promise<void> {
+  if (target === undefined)
+    await confirm(`drain all targets of '${upstream}'? Its requests will be answered with 503.`, options)
+  await new AdminClient(options).post('/v1/upstreams/drain', { upstream, target })
+  print(`drained: ${target ?? `all targets of ${upstream}`}; gw upstream undrain reverses it`)
+}
+
+/** Ends the drain of a target, or of all targets of an upstream. */
+export async function undrain(
+  options: ServerOptions,
+  upstream: string,
+  target: string | undefined,
+): Promise<void> {
+  await new AdminClient(options).post('/v1/upstreams/undrain', { upstream, target })
+  print(`in service again: ${target ?? `all targets of ${upstream}`}`)
+}
+
+function healthOf(upstream: AnswerPart): object {
+  const targets = upstream.parts('targets').map((target) => ({
+    url: target.text('url'),
+    ...(target.part('state').value as object),
+  }))
+  return { name: upstream.text('name'), targets }
+}
+
+function healthRows(upstream: AnswerPart): Cell[][] {
+  return upstream.parts('targets').map((target) => {
+    const { drained, health, workers, problem, endpoints } = target.part('state').value as {
+      readonly drained: boolean
+      readonly health: string
+      readonly workers: Readonly<Record<string, number>>
+      readonly problem: string | null
+      readonly endpoints?: number
+    }
+    const seen = Object.entries(workers).map(([state, count]) => `${count} ${state}`)
+    return [
+      upstream.text('name'),
+      target.text('url'),
+      drained ? 'yes' : 'no',
+      endpoints === undefined ? health : countText(endpoints, 'pod'),
+      seen.join(', '),
+      problem ?? '',
+    ]
+  })
 }

@@ -1,6 +1,5 @@
 import { visibleText } from '@sluice/core'
 import type { Command, Option } from 'commander'
-import { EXIT } from '../output/failure.js'
 import { printText } from '../output/output.js'
 
 /** A possible completion. */
@@ -10,11 +9,10 @@ export interface Candidate {
 }
 
 /** Prints the completions of the last word, one per line, with a tab before the description. */
-export async function printCandidates(program: Command, words: readonly string[]): Promise<number> {
+export async function printCandidates(program: Command, words: readonly string[]): Promise<void> {
   const fixed = candidates(program, words)
   const all = fixed.length > 0 ? fixed : await namedCandidates(program, words)
   for (const { text, description } of all) printText(`${text}\t${description}\n`)
-  return EXIT.ok
 }
 
 /** Returns names from this installation and from the running gateway. */

@@ -1,4 +1,3 @@
-import { EXIT } from '../output/failure.js'
 import { printText } from '../output/output.js'
 
 /**
@@ -39,7 +38,6 @@ complete -c gw -a '(__gw_candidates)'
 }
 
 /** Prints the completion script of a shell, whose name has been checked. */
-export function printScript(_options: object, shell: string): number {
+export function printScript(_options: object, shell: string): void {
   printText(SCRIPTS[shell] ?? '')
-  return EXIT.ok
 }

@@ -86,6 +86,12 @@ export async function printValue(value: object, format: Format): Promise<void> {
   } else printText(`${JSON.stringify(versioned, null, format === 'jsonl' ? 0 : 2)}\n`)
 }
 
+/** Prints a result: `show` prints the table, other formats print the value. */
+export async function printResult(value: object, format: Format, show: () => void): Promise<void> {
+  if (isTable(format)) show()
+  else await printValue(value, format)
+}
+
 /** Prints a message to stderr. */
 export function say(line: string): void {
   if (!isQuiet) complainText(`${visibleLines(line)}\n`)

@@ -1,7 +1,7 @@
-import type { Command } from 'commander'
 import { EXIT, Failure } from '../output/failure.js'
+import type { GwCommand } from './gw-command.js'
 
-type AddCommands = (bench: Command) => void
+type AddCommands = (bench: GwCommand) => void
 
 /** Typed as string so that the compiler does not resolve the package, which imports this one. */
 const PACKAGE: string = '@sluice/bench/commands'
@@ -11,7 +11,7 @@ const INSTALL =
 const addCommands = await loadCommands()
 
 /** Adds `gw bench`: its commands if the package is installed, otherwise a hint how to install it. */
-export function addBenchCommands(program: Command): void {
+export function addBenchCommands(program: GwCommand): void {
   program.commandsGroup('Benchmarks:')
   const bench = program.command('bench').description('measure the gateway, compare runs and size deployments')
   if (addCommands !== null) addCommands(bench)

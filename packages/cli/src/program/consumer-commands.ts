@@ -1,51 +1,57 @@
-import type { Command } from 'commander'
-import { collect, runs, withExample, withOutput } from './building.js'
+import { collect, type GwCommand } from './gw-command.js'
 
 /** Adds the commands that manage a consumers file. */
-export function addConsumerCommands(program: Command): void {
+export function addConsumerCommands(program: GwCommand): void {
   const consumer = program
     .command('consumer')
     .description('manage the consumers file that policies read (consumersFile)')
-  const add = withTraits(consumer.command('add').description('add a consumer'))
-  add.action(runs(async () => (await import('../commands/consumers.js')).addConsumer))
-  withExample(add, 'gw consumer add acme --group partners', 'gw consumer add ann --password < password.txt')
+  consumer
+    .command('add')
+    .description('add a consumer')
+    .with(withTraits)
+    .runs(async () => (await import('../commands/consumers.js')).addConsumer)
+    .example('gw consumer add acme --group partners', 'gw consumer add ann --password < password.txt')
   addConsumerSet(consumer)
-  const rm = withFile(
-    consumer.command('rm').description('remove a consumer and its keys').argument('<id>', 'consumer id'),
-  )
-  rm.action(runs(async () => (await import('../commands/consumers.js')).removeConsumer))
-  withExample(rm, 'gw consumer rm acme')
-  const list = withFile(consumer.command('list').description('list all consumers'))
-  withOutput(list, 'table', 'json', 'yaml').action(
-    runs(async () => (await import('../commands/consumers.js')).listConsumers),
-  )
-  withExample(list, 'gw consumer list -o json')
+  consumer
+    .command('rm')
+    .description('remove a consumer and its keys')
+    .argument('<id>', 'consumer id')
+    .with(withFile)
+    .runs(async () => (await import('../commands/consumers.js')).removeConsumer)
+    .example('gw consumer rm acme')
+  consumer
+    .command('list')
+    .description('list all consumers')
+    .with(withFile)
+    .output('table', 'json', 'yaml')
+    .runs(async () => (await import('../commands/consumers.js')).listConsumers)
+    .example('gw consumer list -o json')
   addKeyCommands(program)
 }
 
-function addConsumerSet(consumer: Command): void {
-  const set = withTraits(
-    consumer
-      .command('set')
-      .description('change the given settings of a consumer; others, such as its keys, stay'),
-  )
+function addConsumerSet(consumer: GwCommand): void {
+  consumer
+    .command('set')
+    .description('change the given settings of a consumer; others, such as its keys, stay')
+    .with(withTraits)
     .option('--no-name', 'remove the name')
     .option('--no-group', 'remove all groups; the following options work the same way')
     .option('--no-role')
     .option('--no-scope')
     .option('--no-metadata')
     .option('--no-password')
-    .action(runs(async () => (await import('../commands/consumers.js')).setConsumer))
-  withExample(
-    set,
-    'gw consumer set acme --group partners --group gold     replaces all groups',
-    'gw consumer set acme --scope orders:read --no-role',
-  )
+    .runs(async () => (await import('../commands/consumers.js')).setConsumer)
+    .example(
+      'gw consumer set acme --group partners --group gold     replaces all groups',
+      'gw consumer set acme --scope orders:read --no-role',
+    )
 }
 
 /** Adds the options for the settings of a consumer. */
-function withTraits(command: Command): Command {
-  return withFile(command.argument('<id>', 'consumer id'))
+function withTraits(command: GwCommand): GwCommand {
+  return command
+    .argument('<id>', 'consumer id')
+    .with(withFile)
     .option('--name <name>', 'display name')
     .option('--group <group>', 'group; repeatable', collect)
     .option('--role <role>', 'role; repeatable', collect)
@@ -54,39 +60,48 @@ function withTraits(command: Command): Command {
     .option('--password', 'read the password from stdin')
 }
 
-function addKeyCommands(program: Command): void {
+function addKeyCommands(program: GwCommand): void {
   const key = program.command('key').description('manage API keys in the consumers file')
-  const create = withNewKey(
-    key.command('create').description('create a key and print it once; removes expired keys of the consumer'),
-  )
-  create.action(runs(async () => (await import('../commands/consumer-keys.js')).createKey))
-  withExample(create, 'gw key create acme --expires 90d')
-  const rotate = withNewKey(
-    key.command('rotate').description('create a new key; existing keys expire after --overlap'),
-  )
+  key
+    .command('create')
+    .description('create a key and print it once; removes expired keys of the consumer')
+    .with(withNewKey)
+    .runs(async () => (await import('../commands/consumer-keys.js')).createKey)
+    .example('gw key create acme --expires 90d')
+  key
+    .command('rotate')
+    .description('create a new key; existing keys expire after --overlap')
+    .with(withNewKey)
     .option('--overlap <time>', 'how long existing keys stay valid', '7d')
-    .action(runs(async () => (await import('../commands/consumer-keys.js')).rotateKey))
-  withExample(rotate, 'gw key rotate acme --overlap 24h')
-  const revoke = withFile(key.command('revoke').description('remove a key'))
+    .runs(async () => (await import('../commands/consumer-keys.js')).rotateKey)
+    .example('gw key rotate acme --overlap 24h')
+  key
+    .command('revoke')
+    .description('remove a key')
+    .with(withFile)
     .argument('<consumer>', 'consumer id')
     .argument('<key>', 'key id')
-    .action(runs(async () => (await import('../commands/consumer-keys.js')).revokeKey))
-  withExample(revoke, 'gw key revoke acme 2030')
-  const list = withFile(key.command('list').description('list all keys, or those of one consumer'))
-  withOutput(list.argument('[consumer]', 'consumer id'), 'table', 'json', 'yaml').action(
-    runs(async () => (await import('../commands/consumer-keys.js')).listKeys),
-  )
-  withExample(list, 'gw key list acme')
+    .runs(async () => (await import('../commands/consumer-keys.js')).revokeKey)
+    .example('gw key revoke acme 2030')
+  key
+    .command('list')
+    .description('list all keys, or those of one consumer')
+    .with(withFile)
+    .argument('[consumer]', 'consumer id')
+    .output('table', 'json', 'yaml')
+    .runs(async () => (await import('../commands/consumer-keys.js')).listKeys)
+    .example('gw key list acme')
 }
 
-function withNewKey(command: Command): Command {
-  const whose = withFile(command).argument('<consumer>', 'consumer id')
-  whose
+function withNewKey(command: GwCommand): GwCommand {
+  const whose = command
+    .with(withFile)
+    .argument('<consumer>', 'consumer id')
     .option('--id <id>', 'key id, used in logs; default: the current time')
     .option('--expires <time>', 'lifetime, such as 90d; default: unlimited')
-  return withOutput(whose, 'table', 'json', 'yaml')
+  return whose.output('table', 'json', 'yaml')
 }
 
-function withFile(command: Command): Command {
+function withFile(command: GwCommand): GwCommand {
   return command.option('-f, --file <file>', 'consumers file', 'consumers.jsonl')
 }

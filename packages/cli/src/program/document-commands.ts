@@ -1,77 +1,65 @@
-import { type Command, Option } from 'commander'
-import { collect, runs, wholeNumber, withDocument, withExample, withOutput } from './building.js'
+import { collect, type GwCommand, wholeNumber } from './gw-command.js'
 
 /** Adds the commands that work on a document without a running gateway. */
-export function addDocumentCommands(program: Command): void {
+export function addDocumentCommands(program: GwCommand): void {
   program.commandsGroup('Document:')
   addStart(program)
-  const validate = program
+  program
     .command('validate')
     .description('check a document and compile its policies; reports all errors with position and fix')
-  withOutput(withDocument(validate), 'table', 'json', 'yaml').action(
-    runs(async () => (await import('../commands/validate.js')).validate),
-  )
-  withExample(validate, 'gw validate gateway.yaml', 'cat gateway.yaml | gw validate -c -')
-  const render = program
+    .document()
+    .output('table', 'json', 'yaml')
+    .runs(async () => (await import('../commands/validate.js')).validate)
+    .example('gw validate gateway.yaml', 'cat gateway.yaml | gw validate -c -')
+  program
     .command('render')
     .description('print the plan of a document, with defaults and without secrets')
-  withOutput(withDocument(render), 'json', 'yaml').action(
-    runs(async () => (await import('../commands/render.js')).render),
-  )
-  withExample(render, 'gw render -c gateway.yaml -o yaml')
+    .document()
+    .output('json', 'yaml')
+    .runs(async () => (await import('../commands/render.js')).render)
+    .example('gw render -c gateway.yaml -o yaml')
   addExplain(program)
   addSchema(program)
 }
 
-function addSchema(program: Command): void {
-  const schema = program
+function addSchema(program: GwCommand): void {
+  program
     .command('schema')
     .description('print the JSON Schema of documents, for completion and validation in editors')
     .option('-c, --config <file>', "include the policies of this document's plugins")
-  withOutput(schema, 'json', 'yaml').action(
-    runs(async () => (await import('../commands/schema.js')).printSchema),
-  )
-  withExample(schema, 'gw schema > gateway.schema.json')
+    .output('json', 'yaml')
+    .runs(async () => (await import('../commands/render.js')).printSchema)
+    .example('gw schema > gateway.schema.json')
 }
 
-function addStart(program: Command): void {
-  const start = program
+function addStart(program: GwCommand): void {
+  program
     .command('start')
     .description('run the gateway in the foreground; reloads the document when it changes')
-  withDocument(start)
-    .addOption(
-      new Option('--tier <tier>', 'size of the gateway: W1 = 1 CPU, W2 = 2 CPUs, …').choices([
-        'W1',
-        'W2',
-        'W4',
-        'W8',
-      ]),
-    )
+    .document()
+    .choice('--tier <tier>', 'size of the gateway: W1 = 1 CPU, W2 = 2 CPUs, …', ['W1', 'W2', 'W4', 'W8'])
     .option('--workers <n>', 'worker processes; overrides --tier and the document', wholeNumber(1, 64))
     .option('--listen <address>', 'host:port of the first listener; overrides the document')
-    .addOption(
-      new Option('--log-sink <sink>', 'sink of the traffic log; overrides the document').choices([
-        'file',
-        'elasticsearch',
-        'stdout',
-        'syslog',
-        'webhook',
-        'custom',
-        'none',
-      ]),
-    )
-    .addOption(
-      new Option(
-        '--log-format <format>',
-        'format of the operation log on stderr; default GW_LOG_FORMAT, or console on a terminal and json elsewhere',
-      ).choices(['console', 'json']),
+    .choice('--log-sink <sink>', 'sink of the traffic log; overrides the document', [
+      'file',
+      'elasticsearch',
+      'stdout',
+      'syslog',
+      'webhook',
+      'custom',
+      'none',
+    ])
+    .choice(
+      '--log-format <format>',
+      'format of the operation log on stderr; default GW_LOG_FORMAT, or console on a terminal and json elsewhere',
+      ['console', 'json'],
     )
     .option('--data-dir <dir>', 'folder for the last valid document and the deploy history', './data')
-    .action(runs(async () => (await import('../commands/start-parent.js')).start))
-  withExample(start, 'gw start -c gateway.yaml --tier W2')
+    .runs(async () => (await import('../commands/start-parent.js')).start)
+    .example('gw start -c gateway.yaml --tier W2')
 }
 
-function addExplain(program: Command): void {
+function addExplain(program: GwCommand): void {
   const explain = program
     .command('explain')
     .description('show which route handles a request and why, with policies, upstream, timeouts and limits')
@@ -82,7 +70,7 @@ function addExplain(program: Command): void {
       if (run === explain && method.startsWith('/'))
         run.error(`error: '${method}' is not a method; write gw explain GET ${run.args.join(' ')}`)
     })
-  withDocument(explain)
+    .document()
     .option('-H, --header <line>', "header field, 'name: value'; repeatable", collect)
     .option('-d, --data <body>', 'request body; @FILE reads it from a file')
     .option('--client-ip <address>', 'client address', '127.0.0.1')
@@ -91,21 +79,19 @@ function addExplain(program: Command): void {
       'consumer: an id that a policy of the route knows, or JSON such as {"id":"ann","groups":["staff"]}',
     )
     .option('--all', 'list all routes that do not match')
-  withOutput(explain, 'table', 'json', 'yaml').action(
-    runs(async () => (await import('../commands/explain.js')).explain),
-  )
-  withExample(
-    explain,
-    'gw explain GET /orders/7 -c gateway.yaml',
-    'gw explain GET /orders/7 -c gateway.yaml --consumer acme     is acme authorized?',
-    "gw explain POST http://api.example.com/orders -H 'x-tenant: acme' -d '{}' -c gateway.yaml",
-  )
+    .output('table', 'json', 'yaml')
+    .runs(async () => (await import('../commands/explain.js')).explain)
+    .example(
+      'gw explain GET /orders/7 -c gateway.yaml',
+      'gw explain GET /orders/7 -c gateway.yaml --consumer acme     is acme authorized?',
+      "gw explain POST http://api.example.com/orders -H 'x-tenant: acme' -d '{}' -c gateway.yaml",
+    )
   // Inherits the document and format options of its parent command.
-  const listener = explain
+  explain
     .command('listener')
     .description('show the features and settings of the listeners')
     .argument('[document]', 'document file, same as -c')
     .configureHelp({ showGlobalOptions: true })
-    .action(runs(async () => (await import('../commands/explain-listener.js')).explainListener))
-  withExample(listener, 'gw explain listener -c gateway.yaml')
+    .runs(async () => (await import('../commands/explain-listener.js')).explainListener)
+    .example('gw explain listener -c gateway.yaml')
 }

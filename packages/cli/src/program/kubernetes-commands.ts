@@ -1,8 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import { runs, wholeNumber, withExample, withOutput } from './building.js'
+import { InvalidArgumentError } from 'commander'
+import { type GwCommand, wholeNumber } from './gw-command.js'
 
 /** Adds the options that select the cluster and the gateway. */
-function withCluster(command: Command): Command {
+function withCluster(command: GwCommand): GwCommand {
   return command
     .option('--namespace <name>', 'namespace of the gateway; default: that of the context')
     .option('--name <name>', 'name of the gateway; default sluice')
@@ -11,27 +11,14 @@ function withCluster(command: Command): Command {
 }
 
 /** Adds `--kubernetes` and the cluster options. */
-function withKubernetes(command: Command): Command {
-  return withCluster(command.option('--kubernetes', 'use all pods of the gateway in a cluster'))
-}
-
-/** Runs `inCluster` with `--kubernetes`, otherwise `atGateway`. */
-function runsEither<A extends object, B extends object>(
-  inCluster: Parameters<typeof runs<A>>[0],
-  atGateway: Parameters<typeof runs<B>>[0],
-): (this: Command) => Promise<void> {
-  return async function act(this: Command): Promise<void> {
-    const { kubernetes = false } = this.optsWithGlobals<{ readonly kubernetes?: boolean }>()
-    await (kubernetes ? runs(inCluster) : runs(atGateway)).call(this)
-  }
+function withKubernetes(command: GwCommand): GwCommand {
+  return command.option('--kubernetes', 'use all pods of the gateway in a cluster').with(withCluster)
 }
 
 /** Adds the pod settings. */
-function withPods(command: Command): Command {
+function withPods(command: GwCommand): GwCommand {
   return command
-    .addOption(
-      new Option('--tier <tier>', 'pod size; default: unchanged, or W2').choices(['W1', 'W2', 'W4', 'W8']),
-    )
+    .choice('--tier <tier>', 'pod size; default: unchanged, or W2', ['W1', 'W2', 'W4', 'W8'])
     .option(
       '--replicas <n>',
       'number of pods, or the minimum with --max-replicas; default: unchanged, or 2',
@@ -47,7 +34,7 @@ function withPods(command: Command): Command {
 }
 
 /** Adds `--timeout`. */
-function withTimeout(command: Command): Command {
+function withTimeout(command: GwCommand): GwCommand {
   return command.option('--timeout <time>', 'time limit for the pods; default 5m', duration)
 }
 
@@ -58,12 +45,14 @@ function duration(text: string): number {
 }
 
 /** Adds `gw deploy kubernetes`; the document, `--dry-run`, `--note` and `-o` are those of `gw deploy`. */
-export function addDeployKubernetes(deploy: Command): void {
-  const command = deploy
+export function addDeployKubernetes(deploy: GwCommand): void {
+  deploy
     .command('kubernetes')
     .description('deploy a document to a cluster: pods reload it together, or are replaced if necessary')
     .argument('[document]', 'the document, as with -c')
-  withTimeout(withPods(withCluster(command)))
+    .with(withCluster)
+    .with(withPods)
+    .with(withTimeout)
     .option('--prune', 'delete objects of earlier deployments that are no longer needed')
     .option('--force', 'take over objects and fields of other tools, and a running deployment')
     .option('--render', 'print the objects as YAML, for kubectl apply or a repository, without a cluster')
@@ -71,51 +60,53 @@ export function addDeployKubernetes(deploy: Command): void {
       '--helm-values',
       'print the document and its facts as values of the Helm chart, without a cluster',
     )
-    .action(runs(async () => (await import('../commands/deploy-kubernetes.js')).deployKubernetes))
-  withExample(command, 'gw deploy kubernetes -c gateway.yaml --tier W4 --replicas 3 --namespace gateways')
+    .runs(async () => (await import('../commands/deploy-kubernetes.js')).deployKubernetes)
+    .example('gw deploy kubernetes -c gateway.yaml --tier W4 --replicas 3 --namespace gateways')
 }
 
 /** Adds the cluster options to `gw diff`. */
-export function addDiffAction(diff: Command): void {
-  withPods(withKubernetes(diff)).action(
-    runsEither(
+export function addDiffAction(diff: GwCommand): void {
+  diff
+    .with(withKubernetes)
+    .with(withPods)
+    .runsEither(
       async () => (await import('../commands/deploy-kubernetes.js')).diffKubernetes,
       async () => (await import('../commands/diff.js')).diff,
-    ),
-  )
+    )
 }
 
 /** Adds the cluster options to `gw status`. */
-export function addStatusAction(status: Command): void {
-  withKubernetes(status).action(
-    runsEither(
-      async () => (await import('../commands/status-kubernetes.js')).statusKubernetes,
-      async () => (await import('../commands/status.js')).status,
-    ),
+export function addStatusAction(status: GwCommand): void {
+  status.with(withKubernetes).runsEither(
+    async () => (await import('../commands/status-kubernetes.js')).statusKubernetes,
+    async () => (await import('../commands/status.js')).status,
   )
 }
 
 /** Adds `gw history` and `gw rollback`. */
-export function addHistoryCommands(program: Command): void {
-  const history = program.command('history').description('list deployed documents, newest first')
-  withOutput(withKubernetes(history), 'table', 'wide', 'json', 'yaml').action(
-    runsEither(
+export function addHistoryCommands(program: GwCommand): void {
+  program
+    .command('history')
+    .description('list deployed documents, newest first')
+    .with(withKubernetes)
+    .output('table', 'wide', 'json', 'yaml')
+    .runsEither(
       async () => (await import('../commands/status-kubernetes.js')).historyKubernetes,
       async () => (await import('../commands/history.js')).history,
-    ),
-  )
-  withExample(history, 'gw history', 'gw history --kubernetes --namespace gateways')
-  const rollback = program
+    )
+    .example('gw history', 'gw history --kubernetes --namespace gateways')
+  program
     .command('rollback')
     .description('deploy an earlier document again')
     .option('--to <id>', 'id from gw history; default: the previous document')
     .option('--dry-run', 'only print the changes')
     .option('--note <text>', 'reason, shown in the history')
-  withOutput(withTimeout(withKubernetes(rollback)), 'table', 'json', 'yaml').action(
-    runsEither(
+    .with(withKubernetes)
+    .with(withTimeout)
+    .output('table', 'json', 'yaml')
+    .runsEither(
       async () => (await import('../commands/deploy-kubernetes.js')).rollbackKubernetes,
       async () => (await import('../commands/history.js')).rollback,
-    ),
-  )
-  withExample(rollback, 'gw rollback', 'gw rollback --kubernetes --to 3')
+    )
+    .example('gw rollback', 'gw rollback --kubernetes --to 3')
 }

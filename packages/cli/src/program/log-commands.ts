@@ -1,11 +1,11 @@
-import { Argument, type Command } from 'commander'
-import { collect, runs, wholeNumber, withExample, withOutput } from './building.js'
+import { Argument } from 'commander'
+import { collect, type GwCommand, wholeNumber } from './gw-command.js'
 
 /** Maximum of `--last`, whose records are held in memory. */
 const MAX_LAST = 100_000
 
 /** Adds the commands that work with the traffic log. */
-export function addLogCommands(program: Command): void {
+export function addLogCommands(program: GwCommand): void {
   program.commandsGroup('Traffic log:')
   const logs = program.command('logs').description('read the traffic log, from files or Elasticsearch')
   addTail(logs)
@@ -15,14 +15,15 @@ export function addLogCommands(program: Command): void {
   addSetup(program)
 }
 
-function addTail(logs: Command): void {
-  const tail = logs.command('tail').description('print the latest calls and follow new ones')
-  addSource(tail)
-  tail
+function addTail(logs: GwCommand): void {
+  const tail = logs
+    .command('tail')
+    .description('print the latest calls and follow new ones')
+    .with(addSource)
     .option('--last <n>', 'number of past calls to print first', wholeNumber(0, MAX_LAST), 10)
     .option('-f, --follow', 'keep printing new calls', true)
     .option('--no-follow', 'exit after the existing calls')
-  addFilters(tail)
+    .with(addFilters)
   printsCalls(
     tail,
     'tail',
@@ -32,29 +33,29 @@ function addTail(logs: Command): void {
   )
 }
 
-function addDecrypt(logs: Command): void {
-  const decrypt = logs
+function addDecrypt(logs: GwCommand): void {
+  logs
     .command('decrypt')
     .description('decrypt the values in records that privacy rules encrypted')
     .argument('[file]', 'file with one record per line; default stdin')
     .option('--key-file <file>', 'key file; default GW_LOG_KEY; repeatable', collect)
-  decrypt.action(runs(async () => (await import('../commands/logs-decrypt.js')).decrypt))
-  withExample(
-    decrypt,
-    'gw logs decrypt --key-file key-2026-11 calls.ndjson',
-    'gw logs tail --no-follow -o jsonl | gw logs decrypt --key-file key-2026-11',
-  )
+    .runs(async () => (await import('../commands/logs-decrypt.js')).decrypt)
+    .example(
+      'gw logs decrypt --key-file key-2026-11 calls.ndjson',
+      'gw logs tail --no-follow -o jsonl | gw logs decrypt --key-file key-2026-11',
+    )
 }
 
-function addSearch(logs: Command): void {
-  const search = logs.command('search').description('print matching calls, oldest first')
-  addSource(search)
-  search
+function addSearch(logs: GwCommand): void {
+  const search = logs
+    .command('search')
+    .description('print matching calls, oldest first')
+    .with(addSource)
     .option('--last <n>', 'number of newest matches to print', wholeNumber(1, MAX_LAST), 100)
     .option('--limit <n>', 'same as --last', wholeNumber(1, MAX_LAST))
     .option('--all', 'print all matches')
-  addFilters(search)
-  search.option('--until <time>', 'end of the time range, in the format of --since')
+    .with(addFilters)
+    .option('--until <time>', 'end of the time range, in the format of --since')
   printsCalls(
     search,
     'search',
@@ -63,61 +64,56 @@ function addSearch(logs: Command): void {
   )
 }
 
-function addReplay(logs: Command): void {
-  const replay = logs
+function addReplay(logs: GwCommand): void {
+  logs
     .command('replay-dead')
     .description('retry the delivery of rejected records (dead letters)')
     .option('-c, --config <file>', 'document with the log targets and their spools')
     .option('--target <id>', 'log target in the document; main is log.sink')
     .option('--dir <dir>', 'spool folder with dead letters')
-  addCluster(replay)
-  replay.option('--dry-run', 'show the dead letters without delivering them')
-  withOutput(replay, 'table', 'json', 'yaml').action(
-    runs(async () => (await import('../commands/logs-replay-dead.js')).replayDead),
-  )
-  withExample(
-    replay,
-    'gw logs replay-dead -c gateway.yaml --dry-run',
-    'gw logs replay-dead --dir data/spool --elasticsearch https://es.example.com:9200',
-  )
+    .with(addCluster)
+    .option('--dry-run', 'show the dead letters without delivering them')
+    .output('table', 'json', 'yaml')
+    .runs(async () => (await import('../commands/logs-replay-dead.js')).replayDead)
+    .example(
+      'gw logs replay-dead -c gateway.yaml --dry-run',
+      'gw logs replay-dead --dir data/spool --elasticsearch https://es.example.com:9200',
+    )
 }
 
-function addSetup(program: Command): void {
-  const setup = program
+function addSetup(program: GwCommand): void {
+  program
     .command('log-setup')
     .description('create or update the index template, lifecycle and data stream in Elasticsearch')
     .addArgument(new Argument('[target]', 'kind of log target').choices(['es', 'elasticsearch']))
     .option('-c, --config <file>', 'document with the cluster and data stream')
     .option('--target <id>', 'log target in the document; main is log.sink')
-  addCluster(setup)
-  setup
+    .with(addCluster)
     .option('--retention <time>', 'delete records after this time, such as 30d; none: keep them')
     .option('--replicas <n>', 'replicas per shard; 0 for a single node', wholeNumber(0, 10))
     .option('--dry-run', 'show the requests without sending them')
-  withOutput(setup, 'table', 'json', 'yaml').action(
-    runs(async () => (await import('../commands/log-setup.js')).logSetup),
-  )
-  withExample(
-    setup,
-    'gw log-setup -c gateway.yaml --dry-run',
-    'gw log-setup es --elasticsearch https://es.example.com:9200 --retention 30d',
-  )
+    .output('table', 'json', 'yaml')
+    .runs(async () => (await import('../commands/log-setup.js')).logSetup)
+    .example(
+      'gw log-setup -c gateway.yaml --dry-run',
+      'gw log-setup es --elasticsearch https://es.example.com:9200 --retention 30d',
+    )
 }
 
 /** Adds the options for the source of calls. */
-function addSource(command: Command): void {
+function addSource(command: GwCommand): void {
   command
     .option('--dir <dir>', 'folder with log files; default ./data/traffic')
     .option('-c, --config <file>', 'document with the folder or cluster')
     .option('--target <id>', 'log target in the document; main is log.sink')
-  addCluster(command)
+  command.with(addCluster)
 }
 
 /**
  * Adds the options for an Elasticsearch cluster. Secrets come from files or the environment, because other
  * users can see the command line.
  */
-function addCluster(command: Command): void {
+function addCluster(command: GwCommand): void {
   command
     .option('--elasticsearch <url>', 'cluster URL; repeat for several nodes', collect)
     .option('--data-stream <name>', 'data stream; default logs-gateway-default')
@@ -128,13 +124,13 @@ function addCluster(command: Command): void {
 }
 
 /** Adds the output options and action of commands that print calls. */
-function printsCalls(command: Command, name: 'tail' | 'search', ...examples: readonly string[]): void {
-  withOutput(command, 'table', 'jsonl').action(runs(async () => (await import('../commands/logs.js'))[name]))
-  withExample(command, ...examples)
+function printsCalls(command: GwCommand, name: 'tail' | 'search', ...examples: readonly string[]): void {
+  command.output('table', 'jsonl').runs(async () => (await import('../commands/logs.js'))[name])
+  command.example(...examples)
 }
 
 /** Adds the filter options. If an option is repeated, any of its values may match; * matches any text. */
-function addFilters(command: Command): void {
+function addFilters(command: GwCommand): void {
   command
     .option('--status <status>', '404, 5xx or 400-499; separate several with commas', collect)
     .option('--route <id>', 'route id', collect)

@@ -1,10 +1,10 @@
-import { Argument, type Command, Option } from 'commander'
-import { collect, runs, wholeNumber, withExample, withOutput } from './building.js'
+import { Argument } from 'commander'
 import { addConsumerCommands } from './consumer-commands.js'
+import { collect, type GwCommand, wholeNumber } from './gw-command.js'
 import { addServiceCommands } from './service-commands.js'
 
 /** Adds the commands that need neither a document nor a gateway. */
-export function addToolCommands(program: Command): void {
+export function addToolCommands(program: GwCommand): void {
   program.commandsGroup('Tools:')
   addCacheServer(program)
   addServiceCommands(program)
@@ -14,17 +14,18 @@ export function addToolCommands(program: Command): void {
   addPlugin(program)
   addScript(program)
   addImport(program)
-  const version = program.command('version').description('print the versions of gw and Node.js')
-  withOutput(version, 'table', 'json', 'yaml').action(
-    runs(async () => (await import('../commands/version.js')).showVersion),
-  )
-  withExample(version, 'gw version -o json')
+  program
+    .command('version')
+    .description('print the versions of gw and Node.js')
+    .output('table', 'json', 'yaml')
+    .runs(async () => (await import('../commands/version.js')).showVersion)
+    .example('gw version -o json')
   addCompletion(program)
   program.commandsGroup('')
 }
 
-function addCacheServer(program: Command): void {
-  const server = program
+function addCacheServer(program: GwCommand): void {
+  program
     .command('cache-server')
     .description('run a cache server for gateways and other clients, in the foreground')
     .option(
@@ -32,7 +33,7 @@ function addCacheServer(program: Command): void {
       'host:port; requires --token-file unless it is a loopback address',
       '127.0.0.1:9910',
     )
-    .addOption(new Option('--tier <tier>', 'number of workers').choices(['W1', 'W2', 'W4', 'W8']))
+    .choice('--tier <tier>', 'number of workers', ['W1', 'W2', 'W4', 'W8'])
     .option('--workers <n>', 'server threads; overrides --tier; default: one per CPU', wholeNumber(1, 64))
     .option('--max-bytes <size>', 'memory for values', '256mb')
     .option('--max-object-bytes <size>', 'largest value', '1mb')
@@ -51,106 +52,93 @@ function addCacheServer(program: Command): void {
     )
     .option('--persist-timeout <duration>', 'maximum time that a request waits for Valkey', '250ms')
     .option('--persist-ca <file>', 'CA certificates for Valkey, PEM')
-    .action(runs(async () => (await import('../commands/cache-server.js')).runCacheServer))
-  withExample(
-    server,
-    'gw cache-server --tier W2 --max-bytes 2gb',
-    'gw cache-server --listen :9910 --token-file token.txt --space sessions=ttl:30m,max:256mb',
-  )
+    .runs(async () => (await import('../commands/cache-server.js')).runCacheServer)
+    .example(
+      'gw cache-server --tier W2 --max-bytes 2gb',
+      'gw cache-server --listen :9910 --token-file token.txt --space sessions=ttl:30m,max:256mb',
+    )
 }
 
-function addSecrets(program: Command): void {
-  const password = program
+function addSecrets(program: GwCommand): void {
+  program
     .command('hash-password')
     .description('hash a password from stdin, for basic-auth')
-    .action(runs(async () => (await import('../commands/secrets.js')).printPasswordHash))
-  withExample(password, 'gw hash-password', 'gw hash-password < password.txt')
-  const newKey = program
+    .runs(async () => (await import('../commands/secrets.js')).printPasswordHash)
+    .example('gw hash-password', 'gw hash-password < password.txt')
+  program
     .command('new-key')
     .description('create a key and its digest, for api-key or the admin API')
-  withOutput(newKey, 'table', 'json', 'yaml').action(
-    runs(async () => (await import('../commands/secrets.js')).printNewKey),
-  )
-  withExample(newKey, 'gw new-key')
-  const key = program
+    .output('table', 'json', 'yaml')
+    .runs(async () => (await import('../commands/secrets.js')).printNewKey)
+    .example('gw new-key')
+  program
     .command('hash-key')
     .description('print the digest of a key from stdin, for api-key or the admin API')
-    .action(runs(async () => (await import('../commands/secrets.js')).printKeyHash))
-  withExample(key, 'gw hash-key < key.txt')
+    .runs(async () => (await import('../commands/secrets.js')).printKeyHash)
+    .example('gw hash-key < key.txt')
 }
 
-function addPolicy(program: Command): void {
+function addPolicy(program: GwCommand): void {
   const policy = program.command('policy').description('list and describe the built-in policies')
-  const list = policy.command('list').description('list all policies')
-  withOutput(list, 'table', 'json', 'yaml').action(
-    runs(async () => (await import('../commands/policy.js')).listPolicies),
-  )
-  withExample(list, 'gw policy list')
-  const doc = policy
+  policy
+    .command('list')
+    .description('list all policies')
+    .output('table', 'json', 'yaml')
+    .runs(async () => (await import('../commands/policy.js')).listPolicies)
+    .example('gw policy list')
+  policy
     .command('doc')
     .description('show the example, parameters and behaviour of a policy; with -o json its schema')
     .argument('<name>', 'policy name')
-  withOutput(doc, 'table', 'json', 'yaml').action(
-    runs(async () => (await import('../commands/policy.js')).documentPolicy),
-  )
-  withExample(doc, 'gw policy doc api-key')
+    .output('table', 'json', 'yaml')
+    .runs(async () => (await import('../commands/policy.js')).documentPolicy)
+    .example('gw policy doc api-key')
 }
 
-function addPlugin(program: Command): void {
+function addPlugin(program: GwCommand): void {
   const plugin = program.command('plugin').description('create, test and list plugins')
-  const list = plugin
+  plugin
     .command('list')
     .description('list the plugins of a document, or of the running gateway')
     .argument('[document]', 'document file')
     .option('-c, --config <file>', 'document file')
-  withOutput(list, 'table', 'json', 'yaml').action(
-    runs(async () => (await import('../commands/plugin-list.js')).listPlugins),
-  )
-  withExample(list, 'gw plugin list gateway.yaml', 'gw plugin list --server http://127.0.0.1:9901')
-  const fresh = plugin
+    .output('table', 'json', 'yaml')
+    .runs(async () => (await import('../commands/plugin-list.js')).listPlugins)
+    .example('gw plugin list gateway.yaml', 'gw plugin list --server http://127.0.0.1:9901')
+  plugin
     .command('new')
     .description('create a TypeScript package with a policy and a test')
     .argument('<name>', 'package name; the folder is named without the scope')
-    .action(runs(async () => (await import('../commands/plugin-new.js')).newPlugin))
-  withExample(fresh, 'gw plugin new sluice-plugin-tenants')
-  const test = plugin
+    .runs(async () => (await import('../commands/plugin-new.js')).newPlugin)
+    .example('gw plugin new sluice-plugin-tenants')
+  plugin
     .command('test')
     .description(
       'run the plugin contract tests, alone and in a gateway, and measure the cost of its policies',
     )
     .argument('[dir]', 'plugin folder with example.yaml; default: the current folder')
-  withOutput(test, 'table', 'json', 'yaml').action(
-    runs(async () => (await import('../commands/plugin-test.js')).testPlugin),
-  )
-  withExample(test, 'gw plugin test', 'gw plugin test ./sluice-plugin-tenants -o json')
+    .output('table', 'json', 'yaml')
+    .runs(async () => (await import('../commands/plugin-test.js')).testPlugin)
+    .example('gw plugin test', 'gw plugin test ./sluice-plugin-tenants -o json')
 }
 
-function addScript(program: Command): void {
+function addScript(program: GwCommand): void {
   const script = program.command('script').description('test scripts for the policy script')
-  const test = script
+  script
     .command('test')
     .description('run a script on an exchange from a file and show its effects')
     .argument('<file>', 'script file')
     .option('--request <file>', 'exchange as JSON; default: GET /')
-    .addOption(
-      new Option('--call <side>', 'function to call')
-        .choices(['request', 'response', 'error'])
-        .default('request'),
-    )
-    .addOption(
-      new Option('--engine <engine>', 'JavaScript engine')
-        .choices(['auto', 'quickjs', 'isolated-vm'])
-        .default('auto'),
-    )
-  withOutput(test, 'table', 'json', 'yaml').action(
-    runs(async () => (await import('../commands/script.js')).testScript),
-  )
-  withExample(test, 'gw script test tenant.js --request order.json', 'gw script test tenant.js --call error')
+    .choice('--call <side>', 'function to call', ['request', 'response', 'error'], 'request')
+    .choice('--engine <engine>', 'JavaScript engine', ['auto', 'quickjs', 'isolated-vm'], 'auto')
+    .output('table', 'json', 'yaml')
+    .runs(async () => (await import('../commands/script.js')).testScript)
+    .example('gw script test tenant.js --request order.json', 'gw script test tenant.js --call error')
 }
 
-function addImport(program: Command): void {
+function addImport(program: GwCommand): void {
   const imports = program.command('import').description('create documents from other formats')
-  const openapi = imports
+  imports
     .command('openapi')
     .description(
       'create a document from an OpenAPI description, with one route per path and the policy openapi',
@@ -158,27 +146,24 @@ function addImport(program: Command): void {
     .argument('<file>', 'OpenAPI 3.0 or 3.1 description, YAML or JSON')
     .option('--out <file>', 'document file to write; default: stdout')
     .option('--upstream <url>', 'URL of the API; default: the servers in the description')
-  withOutput(openapi, 'yaml', 'json').action(
-    runs(async () => (await import('../commands/import-openapi.js')).importOpenapi),
-  )
-  withExample(openapi, 'gw import openapi api.yaml --out gateway.yaml --upstream http://10.0.0.5:9000')
+    .output('yaml', 'json')
+    .runs(async () => (await import('../commands/import-openapi.js')).importOpenapi)
+    .example('gw import openapi api.yaml --out gateway.yaml --upstream http://10.0.0.5:9000')
 }
 
-function addCompletion(program: Command): void {
-  const completion = program
+function addCompletion(program: GwCommand): void {
+  program
     .command('completion')
     .description('print the completion script for a shell')
     .addArgument(new Argument('<shell>', 'shell').choices(['bash', 'zsh', 'fish']))
-    .action(runs(async () => (await import('../completion/scripts.js')).printScript))
-  withExample(completion, 'gw completion bash > /etc/bash_completion.d/gw')
+    .runs(async () => (await import('../completion/scripts.js')).printScript)
+    .example('gw completion bash > /etc/bash_completion.d/gw')
   program
     .command('__complete', { hidden: true })
     .description('print completions for the last word; used by the scripts of gw completion')
     .argument('[words...]')
-    .action(
-      runs(async () => {
-        const { printCandidates } = await import('../completion/candidates.js')
-        return (_options: object, ...words: string[]) => printCandidates(program, words)
-      }),
-    )
+    .runs(async () => {
+      const { printCandidates } = await import('../completion/candidates.js')
+      return (_options: object, ...words: string[]) => printCandidates(program, words)
+    })
 }

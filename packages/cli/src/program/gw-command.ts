@@ -1,0 +1,132 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { DocumentOptions } from '../input/options.js'
+import { EXIT } from '../output/failure.js'
+import type { Format } from '../output/output.js'
+
+/** Implementation of a command. It returns its exit code; nothing is success. */
+type Run<O> = (options: O, ...operands: string[]) => number | void | Promise<number | void>
+type Load<O> = () => Promise<Run<O>>
+
+/** A command of `gw`. Its methods add what several commands share. */
+export class GwCommand extends Command {
+  override createCommand(name?: string): GwCommand {
+    return new GwCommand(name)
+  }
+
+  /** Adds options that several commands share. */
+  with(add: (command: GwCommand) => unknown): this {
+    add(this)
+    return this
+  }
+
+  /** Adds an option with a list of values. */
+  choice(flags: string, description: string, values: readonly string[], standard?: string): this {
+    return this.addOption(new Option(flags, description).choices(values).default(standard))
+  }
+
+  /** Adds `-o`; the first format is the default. */
+  output(...formats: readonly [Format, ...Format[]]): this {
+    return this.choice('-o, --output <format>', 'output format', formats, formats[0])
+  }
+
+  /**
+   * Adds the required document of a command, as the last argument or with `-c`. Not a required option of
+   * commander, which would be reported before misspelt options.
+   */
+  document(): this {
+    return this.argument('[document]', 'document file, same as -c')
+      .option('-c, --config <file>', 'document file; - reads from stdin')
+      .hook('preAction', (_program, run) => takeDocument(run))
+  }
+
+  /** Adds a required option. It is checked after the other options, so that misspelt ones are reported first. */
+  needs<T>(
+    flags: string,
+    { description, parse }: { readonly description: string; readonly parse: (text: string) => T },
+  ): this {
+    const option = new Option(flags, description).argParser(parse)
+    return this.addOption(option).hook('preAction', (_program, run) => {
+      if (run.getOptionValue(option.attributeName()) === undefined)
+        run.error(`error: required option '${flags}' not specified`)
+    })
+  }
+
+  /** Adds the default command of a group. It reports unknown subcommands. */
+  defaultCommand(name: string): GwCommand {
+    const command = this.command(name, { isDefault: true })
+    return command.allowExcessArguments(true).hook('preAction', (_program, run) => refuseWord(this, run))
+  }
+
+  /** Adds an example to the help. */
+  example(...lines: readonly string[]): this {
+    const heading = lines.length === 1 ? 'Example' : 'Examples'
+    return this.addHelpText('after', `\n${heading}:\n${lines.map((line) => `  ${line}`).join('\n')}`)
+  }
+
+  /** Loads the module of the command and runs it with the command's and global options. Sets the exit code. */
+  runs<O>(load: Load<O>): this {
+    return this.action(function act(this: Command) {
+      return runCommand(this, load)
+    })
+  }
+
+  /** Runs `inCluster` with `--kubernetes`, otherwise `atGateway`. */
+  runsEither<A, B>(inCluster: Load<A>, atGateway: Load<B>): this {
+    return this.action(function act(this: Command) {
+      const { kubernetes = false } = this.optsWithGlobals<{ readonly kubernetes?: boolean }>()
+      return kubernetes ? runCommand(this, inCluster) : runCommand(this, atGateway)
+    })
+  }
+}
+
+async function runCommand<O>(command: Command, load: Load<O>): Promise<void> {
+  const run = await load()
+  process.exitCode = (await run(command.optsWithGlobals<object>() as O, ...command.args)) ?? EXIT.ok
+}
+
+function takeDocument(command: Command): void {
+  const { config } = command.optsWithGlobals<Partial<DocumentOptions>>()
+  const operand = command.args[command.registeredArguments.length - 1]
+  if (operand !== undefined && config !== undefined)
+    command.error(`error: two documents given, '${operand}' and '${config}' (-c); name only one`)
+  if (operand === undefined && config === undefined)
+    command.error(`error: no document given; name one, for example ${commandPath(command)} gateway.yaml`)
+  command.setOptionValue('config', config ?? operand)
+}
+
+/** Returns the full name of a command, such as `gw routes list`. */
+function commandPath(command: Command): string {
+  const words = command.registeredArguments
+    .filter((argument) => argument.required)
+    .map((argument) => argument.name().toUpperCase())
+  const names: string[] = []
+  for (let one: Command | null = command; one !== null; one = one.parent) names.unshift(one.name())
+  return [...names, ...words].join(' ')
+}
+
+/** Reports a word that is not a subcommand of the group. */
+async function refuseWord(group: Command, run: Command): Promise<void> {
+  const [word] = run.args
+  if (word === undefined) return
+  const { closestWord } = await import('@sluice/config')
+  const near = closestWord(
+    word,
+    group.commands.map((one) => one.name()),
+  )
+  const hint = near === null ? '' : `\n(Did you mean ${near}?)`
+  group.error(`error: unknown command '${word}'${hint}`)
+}
+
+/** Returns a parser for integers within bounds. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+    if (number >= least && number <= most) return number
+    throw new InvalidArgumentError(`write a whole number from ${least} to ${most}`)
+  }
+}
+
+/** Collects the values of a repeatable option. */
+export function collect(value: string, before?: readonly string[] | false): string[] {
+  return [...(before || []), value]
+}
