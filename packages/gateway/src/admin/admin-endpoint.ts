@@ -1,26 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import type { AdminPlan } from '@sluice/config'
+import type { AdminBackend } from '../supervise/admin-backend.js'
 import { addressText } from '../supervise/listeners/listener-ports.js'
+import { type Endpoint, type Preparation, prepared } from '../supervise/rollout/preparation.js'
 import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import { AdminServer, type TlsFiles } from './admin-server.js'
 import { Authenticator } from './authenticator.js'
-import type { AdminBackend } from './backend.js'
-
-/** A prepared change of the admin address, tokens or certificate. Call exactly one of the methods. */
-export interface PreparedAdmin {
-  activate(): Promise<void>
-  discard(): Promise<void>
-}
-
-/** A prepared change, or the reason why it is impossible. */
-export type AdminPreparation =
-  | { readonly ok: true; readonly prepared: PreparedAdmin }
-  | { readonly ok: false; readonly reason: string }
 
 /**
  * The admin API. It moves to another address when a plan says so, and takes part in a rollout like a worker.
  */
-export class AdminEndpoint {
+export class AdminEndpoint implements Endpoint<AdminPlan> {
   readonly #backend: AdminBackend
   readonly #log: OperationLog
   /** Shared by all addresses, so that a move does not reset the count of wrong tokens. */
@@ -40,7 +30,7 @@ export class AdminEndpoint {
   }
 
   /** Opens a server for the plan beside the running one. */
-  async prepare(plan: AdminPlan): Promise<AdminPreparation> {
+  async prepare(plan: AdminPlan): Promise<Preparation> {
     let tls: TlsFiles | null
     try {
       tls = await tlsFiles(plan)
@@ -52,7 +42,7 @@ export class AdminEndpoint {
     if (last?.plan.address !== plan.address) return this.#prepareMove(plan, tls)
     const isSameKind = (last.plan.tls === null) === (plan.tls === null)
     const activate = isSameKind ? () => this.#renew(last, plan, tls) : () => this.#reopen(last, plan, tls)
-    return { ok: true, prepared: { activate, discard: async () => {} } }
+    return prepared(activate)
   }
 
   async close(): Promise<void> {
@@ -65,7 +55,7 @@ export class AdminEndpoint {
    * Opens another address. The first server responds immediately (not ready: no configuration is active);
    * later ones open beside the old one.
    */
-  async #prepareMove(plan: AdminPlan, tls: TlsFiles | null): Promise<AdminPreparation> {
+  async #prepareMove(plan: AdminPlan, tls: TlsFiles | null): Promise<Preparation> {
     const last = this.#serving
     if (last === null) this.#authenticator.use(plan.tokens)
     let next: AdminServer
@@ -76,22 +66,18 @@ export class AdminEndpoint {
       return { ok: false, reason: listenReason(plan, error) }
     }
     if (last === null) this.#serving = next
-    return {
-      ok: true,
-      prepared: {
-        activate: async () => {
-          this.#authenticator.use(plan.tokens)
-          this.#serving = next
-          if (last === null) return
-          this.#log.info('admin.moved', { url: this.url })
-          this.#leave(last)
-        },
-        discard: async () => {
-          if (this.#serving === next) this.#serving = null
-          await next.close()
-        },
-      },
+    const activate = async (): Promise<void> => {
+      this.#authenticator.use(plan.tokens)
+      this.#serving = next
+      if (last === null) return
+      this.#log.info('admin.moved', { url: this.url })
+      this.#leave(last)
     }
+    const discard = async (): Promise<void> => {
+      if (this.#serving === next) this.#serving = null
+      await next.close()
+    }
+    return prepared(activate, discard)
   }
 
   /** Updates tokens and certificate of a server that keeps its address. */

@@ -8,10 +8,10 @@ import {
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { AdminPlan } from '@sluice/config'
+import { browserObjection } from '../lib/browser-guard.js'
+import type { AdminBackend } from '../supervise/admin-backend.js'
 import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import type { Authenticator } from './authenticator.js'
-import type { AdminBackend } from './backend.js'
-import { browserRefusal } from './browser-guard.js'
 import { Connections } from './connections.js'
 import type { AdminCall, Endpoint } from './endpoint.js'
 import { ENDPOINTS, findEndpoint } from './endpoints.js'
@@ -128,8 +128,8 @@ export class AdminServer {
   async #answer(request: IncomingMessage): Promise<AdminAnswer> {
     const { host, origin } = request.headers
     const { openEndpoints } = this.#options
-    const refusal = openEndpoints === undefined ? browserRefusal({ host, origin }, this.plan.host) : null
-    if (refusal !== null) return refusal
+    const objection = openEndpoints === undefined ? browserObjection({ host, origin }, this.plan.host) : null
+    if (objection !== null) return browserRefusal(objection, this.plan.host)
     const [path, query] = splitTarget(request.url ?? '/')
     const found = findEndpoint(openEndpoints ?? ENDPOINTS, request.method ?? '', path)
     if (!found.ok) return found.answer
@@ -174,4 +174,16 @@ function hasBody(request: IncomingMessage): boolean {
 function splitTarget(target: string): readonly [path: string, query: string] {
   const mark = target.indexOf('?')
   return mark === -1 ? [target, ''] : [target.slice(0, mark), target.slice(mark + 1)]
+}
+
+/** Refuses a request that a web page could have made a browser send. */
+function browserRefusal(field: 'origin' | 'host', configuredHost: string): AdminAnswer {
+  if (field === 'host') {
+    const detail = `the Host header must be an IP address, localhost or '${configuredHost}'`
+    return problemAnswer('GW_ADMIN_HOST_REFUSED', detail)
+  }
+  return problemAnswer(
+    'GW_ADMIN_ORIGIN_REFUSED',
+    'requests with an Origin header are refused; use gw or another tool that is not a browser',
+  )
 }

@@ -1,5 +1,5 @@
+import type { AdminBackend } from '../supervise/admin-backend.js'
 import type { Access } from './authenticator.js'
-import type { AdminBackend } from './backend.js'
 import type { AdminAnswer } from './problem.js'
 import type { BodyText } from './request-body.js'
 

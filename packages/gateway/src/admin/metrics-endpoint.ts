@@ -1,14 +1,14 @@
 import type { Address } from '@sluice/config'
+import type { AdminBackend } from '../supervise/admin-backend.js'
 import { addressText } from '../supervise/listeners/listener-ports.js'
+import { type Endpoint, type Preparation, prepared } from '../supervise/rollout/preparation.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
-import type { AdminPreparation } from './admin-endpoint.js'
 import { AdminServer } from './admin-server.js'
 import { Authenticator } from './authenticator.js'
-import type { AdminBackend } from './backend.js'
 import { METRICS_ENDPOINTS } from './endpoints.js'
 
 /** Optional listener for metrics and health beside the admin API, without tokens. */
-export class MetricsEndpoint {
+export class MetricsEndpoint implements Endpoint<Address | undefined> {
   readonly #backend: AdminBackend
   readonly #log: OperationLog
   #serving: AdminServer | null = null
@@ -25,7 +25,7 @@ export class MetricsEndpoint {
   }
 
   /** Opens a plan's address beside the active one. It takes part in a rollout like the admin API. */
-  async prepare(address: Address | undefined): Promise<AdminPreparation> {
+  async prepare(address: Address | undefined): Promise<Preparation> {
     const last = this.#serving
     if (last?.plan.address === address?.address) return prepared(async () => {})
     if (address === undefined) return prepared(async () => this.#serveBy(null))
@@ -68,11 +68,4 @@ export class MetricsEndpoint {
       openEndpoints: METRICS_ENDPOINTS,
     })
   }
-}
-
-function prepared(
-  activate: () => Promise<void>,
-  discard: () => Promise<void> = async () => {},
-): AdminPreparation {
-  return { ok: true, prepared: { activate, discard } }
 }

@@ -1,5 +1,5 @@
 import { type Exchange, headerJoined, headerValue, type Reply } from '@sluice/core'
-import { browserRefusal } from '../admin/browser-guard.js'
+import { browserObjection } from '../lib/browser-guard.js'
 import type { ClientOwner, ClientStream, RequestHandler } from '../listen/listener.js'
 import { TEXT_FORMAT_TYPE } from '../telemetry/text-format.js'
 import { type CacheAddress, readCacheAddress } from './cache-address.js'
@@ -260,7 +260,7 @@ export class CacheRequestHandler implements RequestHandler {
     const { authority: host } = x
     const origin = headerValue(x.headers, 'origin') ?? undefined
     if (origin === undefined && host === this.#trustedHost) return false
-    if (browserRefusal({ host, origin }, own) !== null) return true
+    if (browserObjection({ host, origin }, own) !== null) return true
     this.#trustedHost = host
     return false
   }

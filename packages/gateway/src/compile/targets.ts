@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import type { TargetPlan, UpstreamPlan } from '@sluice/config'
 import type { CachedClock } from '../lib/cached-clock.js'
+import type { Report } from '../telemetry/operation-log.js'
 import { ClientConnectionQuota } from '../upstream/client-connection-quota.js'
 import type { Endpoint } from '../upstream/endpoints.js'
 import { UpgradeTransport } from '../upstream/http1/upgrade-attempt.js'
@@ -9,12 +10,11 @@ import { H2Transport } from '../upstream/http2/h2-transport.js'
 import type { EjectionPool } from '../upstream/state/ejection.js'
 import { TargetState } from '../upstream/state/target-state.js'
 import type { Target } from '../upstream/target.js'
+import { hostOf, portOf, proxyOptions } from '../upstream/transport/connect-options.js'
 import { createConnector, type TlsOptions } from '../upstream/transport/connector.js'
 import type { Network } from '../upstream/transport/network.js'
 import type { Transport } from '../upstream/transport/transport.js'
-import type { ProxyOptions } from '../upstream/transport/tunnel.js'
 import { UndiciTransport, type UndiciTransportOptions } from '../upstream/undici/undici-transport.js'
-import type { Report } from '../upstream/upstream.js'
 
 /** Creates a target for one of its addresses. With null, the system resolves its name when connecting. */
 export type CreateTarget = (target: TargetPlan, endpoint: Endpoint | null) => Target
@@ -92,31 +92,8 @@ function createTransport(plan: UpstreamPlan, options: UndiciTransportOptions, cl
   return new WireTransport({ ...options, clock })
 }
 
-/** Returns the outbound proxy of an upstream, or null. */
-export function proxyOptions({ proxy }: UpstreamPlan): ProxyOptions | null {
-  if (proxy === null) return null
-  const url = new URL(proxy.url)
-  const { username, password } = proxy
-  const credentials = Buffer.from(`${username}:${password}`).toString('base64')
-  return {
-    host: hostOf(url),
-    port: portOf(url),
-    authorization: username === null ? null : `Basic ${credentials}`,
-  }
-}
-
 /** Makes a connection to a resolved address verify the certificate against the original name. */
 function withName(tls: TlsOptions, name: string): TlsOptions {
   const isName = name !== '' && isIP(name) === 0
   return isName && tls.servername === null ? { ...tls, servername: name } : tls
-}
-
-/** Returns the host of a URL, without the brackets of an IPv6 address. */
-export function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '')
-}
-
-/** Returns the port of a URL, or its scheme's default. */
-export function portOf({ port, protocol }: URL): number {
-  return Number(port) || (protocol === 'https:' ? 443 : 80)
 }

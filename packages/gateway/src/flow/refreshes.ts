@@ -4,7 +4,7 @@ import type { ClientOwner, ClientStream } from '../listen/listener.js'
 import { RouteMetrics } from '../telemetry/metrics.js'
 import type { Lease, PipelineContext } from './context.js'
 import { Flow } from './flow.js'
-import type { Route, RouteLog } from './route.js'
+import type { RefreshSender, Route, RouteLog } from './route.js'
 
 /** Maximum number of refreshes in progress per snapshot and worker. */
 const MAX_UNDER_WAY = 64
@@ -24,7 +24,7 @@ interface Leased {
 }
 
 /** Sends background requests for policies that store responses. No client receives the response. */
-export class Refreshes {
+export class Refreshes implements RefreshSender {
   /** Snapshot that the policies belong to; null until it serves requests. */
   owner: Leased | null = null
   readonly #context: PipelineContext
@@ -34,7 +34,6 @@ export class Refreshes {
     this.#context = context
   }
 
-  /** Implements CompileEnv.refresh. */
   send(x: Exchange, prepare: (copy: Exchange) => void): boolean {
     const route = x.route as Route
     const { refresh } = route.chain

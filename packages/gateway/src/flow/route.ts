@@ -3,7 +3,6 @@ import type { CaptureRules, Exchange, Reply, RouteFacts } from '@sluice/core'
 import type { RouteMetrics } from '../telemetry/metrics.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { Chain } from './chain.js'
-import type { Refreshes } from './refreshes.js'
 
 /** Criticality names, in the order of their numbers. */
 export const CRITICALITIES = ['low', 'normal', 'critical'] as const
@@ -19,7 +18,13 @@ export interface Route extends RouteFacts {
   readonly action: RouteAction
   readonly metrics: RouteMetrics
   /** Sends background requests for policies that store responses; null without such policies. */
-  readonly refreshes: Refreshes | null
+  readonly refreshes: RefreshSender | null
+}
+
+/** Sender of a route's background refreshes. */
+export interface RefreshSender {
+  /** Implements CompileEnv.refresh. */
+  send(x: Exchange, prepare: (copy: Exchange) => void): boolean
 }
 
 /** Log settings of a route, which may depend on the method. */

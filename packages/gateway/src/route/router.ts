@@ -113,8 +113,14 @@ class CompiledRouter<T> implements Router<T> {
     x.paramNames = NONE
     x.params = NONE
     this.answer.value = null
-    this.answer.allowed = this.search.isMethodRefused ? this.search.allowedMethods(x, hosts) : null
+    this.answer.allowed = this.search.isMethodRefused ? this.allowedMethods(x, hosts) : null
     return this.answer
+  }
+
+  private allowedMethods(x: Exchange, hosts: HostTable<T>): readonly string[] | null {
+    this.search.beginMethods()
+    hosts.find(this.search, x)
+    return this.search.endMethods()
   }
 }
 

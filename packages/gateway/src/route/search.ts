@@ -1,6 +1,5 @@
 import type { Exchange } from '@sluice/core'
 import type { Contender } from './contender.js'
-import type { HostTable } from './host-table.js'
 
 /** Worse than every rank; a small integer, so that comparisons stay cheap. */
 const UNRANKED = 0x3fffffff
@@ -49,14 +48,17 @@ export class Search<T> {
     }
   }
 
-  /** Returns the methods of the routes that match in everything but the method, sorted, or null if there are none. */
-  allowedMethods(x: Exchange, hosts: HostTable<T>): readonly string[] | null {
+  /** Begins a lookup that collects the methods of the routes that match in everything but the method. */
+  beginMethods(): void {
     this.begin()
-    const allowed = new Set<string>()
-    this.allowed = allowed
-    hosts.find(this, x)
+    this.allowed = new Set()
+  }
+
+  /** Ends a lookup begun by `beginMethods`. Returns the methods, sorted, or null if there are none. */
+  endMethods(): readonly string[] | null {
+    const allowed = this.allowed
     this.allowed = null
-    return allowed.size === 0 ? null : [...allowed].sort()
+    return allowed === null || allowed.size === 0 ? null : [...allowed].sort()
   }
 }
 

@@ -1,19 +1,23 @@
-import type { ConfigBundle, Plan } from '@sluice/config'
-import type { AdminEndpoint, AdminPreparation, PreparedAdmin } from '../admin/admin-endpoint.js'
-import type { MetricsEndpoint } from '../admin/metrics-endpoint.js'
+import type { Address, AdminPlan, ConfigBundle, Plan } from '@sluice/config'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { EmbeddedCacheServer } from './cache-server/embedded-cache-server.js'
 import type { ListenerPorts, Ports } from './listeners/listener-ports.js'
+import { type Endpoint, type Preparation, type PreparedChange, prepared } from './rollout/preparation.js'
 import { type Assignment, type MayActivate, type Objection, rollOut } from './rollout/rollout.js'
 import type { Services } from './services/services.js'
 import type { WorkerPool } from './workers/worker-pool.js'
 
+/** The supervisor's own servers for operators. */
+export interface Endpoints {
+  readonly admin: Endpoint<AdminPlan>
+  /** Metrics and health without tokens, on an address of their own. */
+  readonly metrics: Endpoint<Address | undefined>
+}
+
 /** Dependencies of `Fleet`. */
-export interface FleetOptions {
+export interface FleetOptions extends Endpoints {
   readonly pool: WorkerPool
   readonly ports: ListenerPorts
-  readonly admin: AdminEndpoint
-  readonly metrics: MetricsEndpoint
   readonly services: Services
   readonly cacheServer: EmbeddedCacheServer
   /** Returns the number of workers for a plan. */
@@ -70,9 +74,9 @@ export class Fleet {
   }
 
   /** Prepares this process's own listeners and watches. If one fails, the others are discarded. */
-  async #prepareOwn(plan: Plan): Promise<AdminPreparation> {
+  async #prepareOwn(plan: Plan): Promise<Preparation> {
     const { admin, metrics, services, cacheServer } = this.#options
-    const all: PreparedAdmin[] = []
+    const all: PreparedChange[] = []
     const discard = async () => void (await Promise.all(all.map((one) => one.discard())))
     for (const prepare of [
       () => admin.prepare(plan.admin),
@@ -88,7 +92,7 @@ export class Fleet {
       all.push(preparation.prepared)
     }
     const activate = async () => void (await Promise.all(all.map((one) => one.activate())))
-    return { ok: true, prepared: { activate, discard } }
+    return prepared(activate, discard)
   }
 
   /** Has all workers activate the bundle, or none. */
@@ -140,7 +144,7 @@ export class Fleet {
     return { ...bundle, plan: { ...bundle.plan, workers: this.#options.size(bundle.plan) } }
   }
 
-  async #settle(plan: Plan, ports: Ports, admin: PreparedAdmin): Promise<void> {
+  async #settle(plan: Plan, ports: Ports, admin: PreparedChange): Promise<void> {
     this.#options.ports.commit(ports)
     this.#options.onServing(plan)
     await admin.activate()

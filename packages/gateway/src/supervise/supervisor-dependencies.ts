@@ -1,6 +1,8 @@
 import type { DocumentSource, Plan } from '@sluice/config'
 import type { OperationLog } from '../telemetry/operation-log.js'
+import type { AdminBackend } from './admin-backend.js'
 import type { Documents } from './documents/documents.js'
+import type { Endpoints } from './fleet.js'
 import type { FleetFile } from './fleet-file.js'
 import type { DrainedFile } from './health/drained-file.js'
 import type { Fork } from './workers/worker-pool.js'
@@ -20,6 +22,8 @@ export interface SupervisorDependencies {
    * @throws Error if it cannot be written.
    */
   readonly saveDocument: (text: string) => void
+  /** Creates the servers for operators. They listen once a plan is prepared. */
+  readonly openEndpoints: (backend: AdminBackend) => Endpoints
   readonly fork: Fork
   /** Returns the number of workers for a plan. */
   readonly size: (plan: Plan) => number

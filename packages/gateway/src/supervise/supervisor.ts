@@ -2,16 +2,14 @@ import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DocumentSource, Plan } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
-import { AdminEndpoint } from '../admin/admin-endpoint.js'
-import type { AdminBackend, WriteRequest } from '../admin/backend.js'
-import { MetricsEndpoint } from '../admin/metrics-endpoint.js'
 import { memorySamples } from '../state/state-samples.js'
 import type { Sample } from '../telemetry/sample.js'
 import { renderSamples } from '../telemetry/text-format.js'
+import { ORPHAN_LIFETIME_MS, POLL_MS } from '../worker/fleet-record.js'
 import type { ResponsesQuery } from '../worker/messages.js'
+import type { AdminBackend, WriteRequest } from './admin-backend.js'
 import { EmbeddedCacheServer } from './cache-server/embedded-cache-server.js'
-import { Fleet } from './fleet.js'
-import { ORPHAN_LIFETIME_MS, POLL_MS } from './fleet-file.js'
+import { type Endpoints, Fleet } from './fleet.js'
 import { type DrainRequest, TargetStates, type TargetStatus } from './health/target-states.js'
 import { Bans } from './limits/bans.js'
 import { LimitCounters } from './limits/limit-counters.js'
@@ -51,8 +49,7 @@ export class Supervisor implements AdminBackend {
    */
   readonly finished: Promise<number>
   readonly #dependencies: SupervisorDependencies
-  readonly #admin: AdminEndpoint
-  readonly #metrics: MetricsEndpoint
+  readonly #endpoints: Endpoints
   readonly #cacheServer: EmbeddedCacheServer
   readonly #ports: ListenerPorts
   readonly #history: DeployHistory
@@ -89,8 +86,7 @@ export class Supervisor implements AdminBackend {
     this.limits = new LimitCounters(stores, log)
     this.bans = new Bans(stores, log)
     this.#lastGood = new LastGoodFile(dependencies.dataDir)
-    this.#admin = new AdminEndpoint(this, log)
-    this.#metrics = new MetricsEndpoint(this, log)
+    this.#endpoints = dependencies.openEndpoints(this)
     this.#cacheServer = new EmbeddedCacheServer(log)
     this.#ports = new ListenerPorts((address) => dependencies.fleetFile.formerPort(address))
     this.#pool = new WorkerPool({
@@ -115,8 +111,7 @@ export class Supervisor implements AdminBackend {
     const fleet = new Fleet({
       pool: this.#pool,
       ports: this.#ports,
-      admin: this.#admin,
-      metrics: this.#metrics,
+      ...this.#endpoints,
       services: this.#services,
       cacheServer: this.#cacheServer,
       size: dependencies.size,
@@ -137,7 +132,8 @@ export class Supervisor implements AdminBackend {
   }
 
   get addresses(): Addresses {
-    return { admin: this.#admin.url, metrics: this.#metrics.url, listeners: this.#listeners() }
+    const { admin, metrics } = this.#endpoints
+    return { admin: admin.url, metrics: metrics.url, listeners: this.#listeners() }
   }
 
   /**
@@ -222,7 +218,7 @@ export class Supervisor implements AdminBackend {
     const current = this.#deployment.current
     const reason = this.#notReadyReason()
     const { admin } = current?.bundle.plan ?? {}
-    const url = this.#admin.url
+    const { url } = this.#endpoints.admin
     return {
       version: this.#dependencies.version,
       pid: process.pid,
@@ -351,7 +347,8 @@ export class Supervisor implements AdminBackend {
     if (this.#isStarted) notifyParent({ state: 'ending' })
     // Deferred, because `#ending` must be set before a waiting drain checks it.
     queueMicrotask(() => this.#changes.notify())
-    await Promise.all([this.#pool.close(), this.#admin.close(), this.#metrics.close()])
+    const { admin, metrics } = this.#endpoints
+    await Promise.all([this.#pool.close(), admin.close(), metrics.close()])
     // After the workers, which return the quota they did not use.
     this.#memory.close()
     await this.#cacheServer.close({ isCut: code !== 0 })

@@ -1,5 +1,4 @@
 import { visibleText } from '@sluice/core'
-import type { LogFields } from './operation-log.js'
 
 const COLORS: Readonly<Record<string, string>> = { warn: '\u001b[33m', error: '\u001b[31m' }
 const PLAIN = '\u001b[0m'
@@ -9,7 +8,7 @@ const NAME_WIDTH = 22
  * Formats an operation log entry for a terminal: `08:15:02.123 WARN worker.silent worker=2 pid=4711`. Stacks
  * and other multi-line texts follow below it. Control characters from outside are made visible.
  */
-export function consoleLine(entry: LogFields, hasColors: boolean): string {
+export function consoleLine(entry: Readonly<Record<string, unknown>>, hasColors: boolean): string {
   const { time, level, event, ...fields } = entry
   const word = String(level).toUpperCase().padEnd(5)
   const color = hasColors ? (COLORS[String(level)] ?? '') : ''

@@ -9,6 +9,9 @@ export type LogFormat = 'json' | 'console'
 /** Fields of an entry: JSON values, never secrets. */
 export type LogFields = Readonly<Record<string, unknown>>
 
+/** Reports an event to the operator. */
+export type Report = (event: string, fields: LogFields) => void
+
 /**
  * The log for operators: one JSON object per line, `{"time","level","event",...}`, or readable lines on a
  * terminal. It is not the traffic log.

@@ -1,9 +1,9 @@
 import type { MirrorPlan } from '@sluice/config'
+import type { Report } from '../telemetry/operation-log.js'
 import { AnswerComparison, type AnswerSide } from './answer-comparison.js'
 import type { Target } from './target.js'
 import type { ReceivedHead } from './transport/received-head.js'
 import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from './transport/transport.js'
-import type { Report } from './upstream.js'
 
 /** The original request, whose target answers the client. */
 export interface MainRequest {

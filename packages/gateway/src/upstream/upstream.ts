@@ -1,5 +1,6 @@
 import type { RetryPlan, UpstreamPlan } from '@sluice/config'
 import type { ErrorCode, Exchange, PoolState } from '@sluice/core'
+import type { Report } from '../telemetry/operation-log.js'
 import { Canary, type CanaryEvents } from './canary.js'
 import type { Discovery } from './discovery.js'
 import { Mirror } from './mirror.js'
@@ -7,9 +8,6 @@ import { RetryBudget } from './retry-budget.js'
 import type { EjectionPool } from './state/ejection.js'
 import type { Target } from './target.js'
 import { TargetSelection } from './target-selection.js'
-
-/** Reports an event to the operator. */
-export type Report = (event: string, fields: Readonly<Record<string, unknown>>) => void
 
 const NONE_TRIED: readonly Target[] = []
 

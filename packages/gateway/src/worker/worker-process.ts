@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
-import { ORPHAN_LIFETIME_MS, waitForSuccessor } from '../supervise/fleet-file.js'
 import { createOperationLog, errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import type { DataPlane } from './data-plane.js'
+import { ORPHAN_LIFETIME_MS, waitForSuccessor } from './fleet-record.js'
 import { FLEET_FILE_ENV, FLEET_INSTANCE_ENV, type ToWorker, WORKER_VERSION_ENV } from './messages.js'
 import { type PlaneDependencies, WorkerRuntime } from './worker-runtime.js'
 

@@ -1,10 +1,10 @@
 import { EMPTY_LOG } from '@sluice/core'
+import type { AdminBackend, WriteRequest } from '../../supervise/admin-backend.js'
 import type { DrainRequest } from '../../supervise/health/target-states.js'
 import type { ApplyResult } from '../../supervise/rollout/apply-result.js'
 import type { SupervisorStatus } from '../../supervise/status/status.js'
 import { fakeBundle } from '../../supervise/testing/fake-plan.js'
 import type { ResponsesQuery } from '../../worker/messages.js'
-import type { AdminBackend, WriteRequest } from '../backend.js'
 
 /** Digest served by the fake backend. */
 export const FAKE_DIGEST = 'ab'.repeat(32)

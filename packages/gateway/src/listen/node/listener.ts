@@ -9,11 +9,11 @@ import type { Listener, ListenerSettings, RequestHandler } from '../listener.js'
 import { TOO_MANY_CONNECTIONS, TOO_MANY_FROM_CLIENT } from '../overload.js'
 import { ClientConnection } from './http1/connection.js'
 import { HeadDecoder } from './http1/head-decoder.js'
+import type { Http1Host } from './http1/request-reader.js'
 import { Http2Sessions } from './http2/sessions.js'
 import { clientCertificateOf } from './socket/client-certificate.js'
-import type { ConnectionHost, Peer } from './socket/connection-host.js'
+import type { Peer, ProtocolHandler } from './socket/connection-host.js'
 import { type ListeningSocket, openListeningSocket } from './socket/listening-socket.js'
-import type { ProtocolHandler } from './socket/protocol-handler.js'
 import { ProxiedConnection } from './socket/proxied-connection.js'
 import type { ProxyHeader } from './socket/proxy-header.js'
 import { readByEvents, type SocketReader } from './socket/server-socket.js'
@@ -58,7 +58,7 @@ const MAX_CLOSING_TURNS = 100
 /** A connection count that never occurs. */
 const NEVER = -1
 
-class NodeListener implements Listener, ConnectionHost {
+class NodeListener implements Listener, Http1Host {
   port: number
   readonly handler: RequestHandler
   readonly ids: RequestIds

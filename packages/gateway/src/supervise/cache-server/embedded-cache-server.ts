@@ -1,8 +1,8 @@
 import type { CachePlan } from '@sluice/config'
 import { isCacheToken } from '@sluice/config/serving'
-import type { AdminPreparation } from '../../admin/admin-endpoint.js'
 import type { CacheSettings } from '../../cache-server/store/settings.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
+import { type Preparation, prepared } from '../rollout/preparation.js'
 import type { CacheServerStatus } from '../status/status.js'
 import { CacheServerKeeper } from './cache-server-keeper.js'
 
@@ -30,7 +30,7 @@ export class EmbeddedCacheServer {
   }
 
   /** @param plan cache plan with resolved references. */
-  async prepare(plan: CachePlan | null): Promise<AdminPreparation> {
+  async prepare(plan: CachePlan | null): Promise<Preparation> {
     const settings = settingsOf(plan)
     const last = this.#keeper
     if (JSON.stringify(settings) === JSON.stringify(last?.settings ?? null)) return prepared(async () => {})
@@ -79,11 +79,4 @@ function settingsOf(plan: CachePlan | null): CacheSettings | null {
   if (plan?.serve === undefined) return null
   const { address: _, persist = null, ...serve } = plan.serve
   return { ...serve, persist, token: plan.token }
-}
-
-function prepared(
-  activate: () => Promise<void>,
-  discard: () => Promise<void> = async () => {},
-): AdminPreparation {
-  return { ok: true, prepared: { activate, discard } }
 }

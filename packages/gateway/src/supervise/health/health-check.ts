@@ -5,11 +5,10 @@ import type net from 'node:net'
 import type { Readable } from 'node:stream'
 import type { HealthPlan, UpstreamPlan } from '@sluice/config'
 import { compileRegex } from '@sluice/core'
-import { hostOf, portOf, proxyOptions } from '../../compile/targets.js'
+import { hostOf, portOf, proxyOptions, readTls } from '../../upstream/transport/connect-options.js'
 import { type Connector, createConnector } from '../../upstream/transport/connector.js'
 import { FAILURES, failureOf } from '../../upstream/transport/failure.js'
 import { Resolver } from '../../upstream/transport/resolver.js'
-import { readTls } from '../../upstream/transport/upstream-tls.js'
 
 /** Checks a target once. Resolves with null if it is healthy, otherwise with the reason. Never rejects. */
 export type HealthCheck = () => Promise<string | null>

@@ -1,5 +1,4 @@
 import type { StoredLimit } from '@sluice/core'
-import type { Supervisor } from '../supervisor.js'
 
 /** Message from the parent: a received signal, or the counts of the previous supervisor. */
 export type ToSupervisor =
@@ -25,10 +24,13 @@ export function notifyParent(message: FromSupervisor): void {
   if (hasParent()) process.send!(message, () => {})
 }
 
-/** Keeps serving when the parent is gone, until another supervisor takes over or the wait times out. */
-export function outliveParent(supervisor: Supervisor): void {
+/**
+ * Keeps this process running when the parent is gone.
+ * @param onAbandoned called then.
+ */
+export function outliveParent(onAbandoned: () => void): void {
   if (!hasParent()) return
-  process.once('disconnect', () => void supervisor.serveAbandoned())
+  process.once('disconnect', onAbandoned)
   // The IPC channel alone must not keep the process running.
   process.channel?.unref()
 }

@@ -1,7 +1,9 @@
 import type { Diagnostic, PlanChange } from '@sluice/config'
 import type { Origin } from './deploy-history.js'
-import type { ConfirmActivation } from './held-rollout.js'
 import type { Objection } from './rollout.js'
+
+/** Called when all workers have prepared a bundle. True activates it; false discards it. */
+export type ConfirmActivation = (accepted: Accepted) => Promise<boolean>
 
 /** Options for applying a document. */
 export interface ApplyRequest {

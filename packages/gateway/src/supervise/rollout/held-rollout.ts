@@ -1,7 +1,4 @@
-import type { Accepted, ApplyResult } from './apply-result.js'
-
-/** Called when all workers have prepared a bundle. True activates it; false discards it. */
-export type ConfirmActivation = (accepted: Accepted) => Promise<boolean>
+import type { ApplyResult, ConfirmActivation } from './apply-result.js'
 
 interface Held {
   readonly digest: string

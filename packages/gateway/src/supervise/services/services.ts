@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubernetesPlan, Plan, ServicePlan } from '@sluice/config'
-import type { AdminPreparation } from '../../admin/admin-endpoint.js'
 import { ApiClient } from '../../kubernetes/api-client.js'
 import { AccessError, type ClusterAccess, inClusterAccess } from '../../kubernetes/cluster-access.js'
 import { type KnownService, serviceKey } from '../../kubernetes/known-services.js'
@@ -8,6 +7,7 @@ import type { WatchTimes } from '../../kubernetes/slice-watch.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
 import type { Sample } from '../../telemetry/sample.js'
 import { label } from '../../telemetry/text-format.js'
+import { type Preparation, prepared } from '../rollout/preparation.js'
 import { type ServiceStatus, WatchedService } from './watched-service.js'
 
 /** Dependencies of `Services`. */
@@ -52,7 +52,7 @@ export class Services {
    * Starts watching the Services of a plan that are not watched yet. It takes part in a rollout like the
    * admin API.
    */
-  async prepare(plan: Plan): Promise<AdminPreparation> {
+  async prepare(plan: Plan): Promise<Preparation> {
     const services = servicesOf(plan)
     const last = this.#serving
     let next: Generation
@@ -67,20 +67,16 @@ export class Services {
     const answers = fresh.map(([, one]) => one.answered)
     await Promise.race([Promise.all(answers), sleep(FIRST_ANSWER_MS, undefined, { ref: false })])
     await this.#publish()
-    return {
-      ok: true,
-      prepared: {
-        activate: async () => {
-          this.#serving = next
-          this.#coming = NOTHING
-          this.#leave(last, next)
-        },
-        discard: async () => {
-          this.#coming = NOTHING
-          this.#leave(next, last)
-        },
-      },
+    const activate = async (): Promise<void> => {
+      this.#serving = next
+      this.#coming = NOTHING
+      this.#leave(last, next)
     }
+    const discard = async (): Promise<void> => {
+      this.#coming = NOTHING
+      this.#leave(next, last)
+    }
+    return prepared(activate, discard)
   }
 
   /** Returns the status of a Service, or null if it is not watched. */

@@ -1,6 +1,6 @@
+import { startSupervisor } from '../../start-supervisor.js'
 import { fakeCatalog } from '../../testing/fake-policy.js'
 import { StartError } from '../start-error.js'
-import { startSupervisor } from '../start-supervisor.js'
 
 /**
  * Gateway for tests. Configuration file and data directory come from the command line. Its workers echo, or

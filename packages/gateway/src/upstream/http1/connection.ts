@@ -128,6 +128,12 @@ export class Connection implements UploadSink, ResponseEvents {
     this.#owner.onClosed(this)
   }
 
+  /** A connection in progress stays for a later attempt. The present one would inherit a partly used timeout. */
+  release(): void {
+    this.attempt = null
+    if (!this.isConnecting) this.#owner.onFree(this)
+  }
+
   get #isPaused(): boolean {
     return this.attempt?.isPaused === true && this.attempt.hasBegun
   }

@@ -1,10 +1,19 @@
 import type { Queued } from '../transport/attempt-queue.js'
 import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from '../transport/transport.js'
-import type { Connection } from './connection.js'
 import { expectsBody } from './request-head.js'
 import type { WireUpload } from './wire-upload.js'
 
-/** Owner of attempts that have no connection yet, or one on which nothing was sent. */
+/** The connection that serves an attempt. */
+interface AttemptConnection {
+  pause(): void
+  resume(): void
+  /** Closes without failing the attempt. */
+  close(): void
+  /** Called when the attempt is aborted before it was sent. */
+  release(): void
+}
+
+/** Owner of attempts that have no connection yet. */
 export interface AttemptOwner {
   onAbandoned(attempt: WireAttempt): void
 }
@@ -28,7 +37,7 @@ export class WireAttempt implements Attempt, Queued {
   readonly isFresh: boolean
   /** Formatted request head. */
   readonly head: string
-  connection: Connection | null = null
+  connection: AttemptConnection | null = null
   /** True once it is being sent, so that the target may see it. */
   hasBegun = false
   isPaused = false
@@ -66,8 +75,13 @@ export class WireAttempt implements Attempt, Queued {
   abort(): void {
     if (this.isOver) return
     this.isOver = true
-    if (this.hasBegun) this.connection!.close()
-    else this.#owner.onAbandoned(this)
+    const { connection } = this
+    if (connection === null) this.#owner.onAbandoned(this)
+    else if (this.hasBegun) connection.close()
+    else {
+      this.connection = null
+      connection.release()
+    }
   }
 
   /**

@@ -103,15 +103,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   }
 
   onAbandoned(attempt: WireAttempt): void {
-    const { connection } = attempt
-    if (connection === null) {
-      this.#queue.delete(attempt)
-      return
-    }
-    attempt.connection = null
-    connection.attempt = null
-    // A connection in progress stays for a later attempt. The present one would inherit a partly used timeout.
-    if (!connection.isConnecting) this.onFree(connection)
+    this.#queue.delete(attempt)
   }
 
   /** Reassigns an attempt that was not sent, as if it had never been assigned. */

@@ -8,10 +8,9 @@ import {
   type HttpClient,
   type HttpClientOptions,
 } from '@sluice/core'
-import { hostOf, portOf } from '../../compile/targets.js'
 import type { Closer, SharedTable } from '../../lib/shared-table.js'
+import { hostOf, portOf, readTls } from '../transport/connect-options.js'
 import type { Network } from '../transport/network.js'
-import { readTls } from '../transport/upstream-tls.js'
 import { guardedLookup } from './guarded-lookup.js'
 import type { CallBounds } from './outbound-call.js'
 import { OutboundPool } from './outbound-pool.js'

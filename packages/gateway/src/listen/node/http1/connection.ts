@@ -4,12 +4,11 @@ import type { Deadline } from '../../../lib/timer-wheel.js'
 import { BROKEN } from '../../../protocol/http1/message-head.js'
 import { SocketEnd } from '../../../protocol/websocket/socket-end.js'
 import type { BodyReceiver } from '../../listener.js'
-import type { ConnectionHost, Peer } from '../socket/connection-host.js'
-import type { ProtocolHandler } from '../socket/protocol-handler.js'
+import type { Peer, ProtocolHandler } from '../socket/connection-host.js'
 import { type SocketReader, unsentBytes } from '../socket/server-socket.js'
 import { NodeClientStream, type StreamConnection } from './client-stream.js'
 import { RequestBody } from './request-body.js'
-import { PREFACE, RequestReader } from './request-reader.js'
+import { type Http1Host, PREFACE, RequestReader } from './request-reader.js'
 import { UpgradeStream } from './upgrade-stream.js'
 
 const BAD_BODY = refusal('GW_BAD_REQUEST', 'the chunked coding of the request body is invalid')
@@ -51,7 +50,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   wheelSlot = -1
   isClosed = false
   readonly socket: net.Socket
-  readonly #host: ConnectionHost
+  readonly #host: Http1Host
   readonly #requestReader: RequestReader
   readonly #body: RequestBody
   #state = HEAD
@@ -69,7 +68,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   /** Receiver of the bytes after an upgrade to WebSocket, or null. */
   #relayed: SocketEnd | null = null
 
-  constructor(socket: net.Socket, peer: Peer, host: ConnectionHost) {
+  constructor(socket: net.Socket, peer: Peer, host: Http1Host) {
     this.socket = socket
     this.#host = host
     this.#requestReader = new RequestReader(socket, peer, host)

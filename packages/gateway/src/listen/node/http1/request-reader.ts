@@ -3,7 +3,7 @@ import { type Exchange, type Reply, refusal } from '@sluice/core'
 import { MORE, TOO_LARGE } from '../../../protocol/http1/message-head.js'
 import { applyClientAddress } from '../../client-address.js'
 import { beginExchange, type ConnectionHost, type Peer } from '../socket/connection-host.js'
-import type { DecodedHead, LocalEnd } from './head-decoder.js'
+import type { DecodedHead, HeadDecoder, LocalEnd } from './head-decoder.js'
 import { BAD_VERSION, RequestHeadReader } from './request-head-reader.js'
 
 /** Result of `read` besides MORE: the client speaks HTTP/2 with prior knowledge. */
@@ -23,6 +23,11 @@ const MAX_METHOD = 64
 /** Method in the HTTP/2 preface (RFC 9113 section 3.4). */
 const H2_METHOD = 'PRI'
 
+/** State shared by the HTTP/1 connections of a listener. */
+export interface Http1Host extends ConnectionHost {
+  readonly decoder: HeadDecoder
+}
+
 /** Reads the request heads of a connection in turn and fills an exchange for each. */
 export class RequestReader implements LocalEnd {
   /** Last request that has arrived, until it is taken. */
@@ -34,10 +39,10 @@ export class RequestReader implements LocalEnd {
   readonly reader: RequestHeadReader
   readonly #socket: net.Socket
   readonly peer: Peer
-  readonly #host: ConnectionHost
+  readonly #host: Http1Host
   #hasArrived = false
 
-  constructor(socket: net.Socket, peer: Peer, host: ConnectionHost) {
+  constructor(socket: net.Socket, peer: Peer, host: Http1Host) {
     this.#socket = socket
     this.peer = peer
     this.#host = host

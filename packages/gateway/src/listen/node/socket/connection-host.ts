@@ -1,10 +1,9 @@
+import type net from 'node:net'
 import type { ClientCertificate, RequestIds } from '@sluice/core'
 import { Exchange } from '@sluice/core'
 import type { CachedClock } from '../../../lib/cached-clock.js'
 import type { TimerWheel } from '../../../lib/timer-wheel.js'
 import type { ListenerSettings, RequestHandler } from '../../listener.js'
-import type { HeadDecoder } from '../http1/head-decoder.js'
-import type { ProtocolHandler } from './protocol-handler.js'
 
 /** The remote end of a connection, or the client that a proxy names. */
 export interface Peer {
@@ -15,13 +14,26 @@ export interface Peer {
   readonly certificate: ClientCertificate | null
 }
 
+/**
+ * Handler for connections of a listener that speak a protocol other than HTTP/1, as indicated by ALPN or their first
+ * bytes. From then on only the handler reads, writes and closes the socket, except for `terminate` of the listener. The
+ * listener counts the socket as open until it closes.
+ */
+export interface ProtocolHandler {
+  /**
+   * Takes over a connection. Must not throw.
+   * @param peer the client, according to the connection or its proxy.
+   * @param alreadyRead bytes received before the protocol was known; empty after ALPN.
+   */
+  accept(socket: net.Socket, peer: Peer, alreadyRead: Buffer): void
+}
+
 /** State shared by the connections of a listener. */
 export interface ConnectionHost {
   readonly handler: RequestHandler
   readonly ids: RequestIds
   readonly clock: CachedClock
   readonly wheel: TimerWheel
-  readonly decoder: HeadDecoder
   readonly scheme: 'http' | 'https'
   readonly settings: ListenerSettings
   /** Handler for HTTP/2 connections, or null if HTTP/2 is off. */

@@ -1,15 +1,15 @@
 import type { Plan } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
-import type { DrainRequest, TargetStatus } from '../supervise/health/target-states.js'
-import type { Bans } from '../supervise/limits/bans.js'
-import type { LimitCounters } from '../supervise/limits/limit-counters.js'
-import type { ApplyRequest, ApplyResult } from '../supervise/rollout/apply-result.js'
-import type { Deploy } from '../supervise/rollout/deploy-history.js'
-import type { HeldRollout } from '../supervise/rollout/held-rollout.js'
-import type { SupervisorStatus } from '../supervise/status/status.js'
-import type { ResponsesAnswer } from '../supervise/workers/worker-handle.js'
 import type { Sample } from '../telemetry/sample.js'
 import type { ResponsesQuery } from '../worker/messages.js'
+import type { DrainRequest, TargetStatus } from './health/target-states.js'
+import type { Bans } from './limits/bans.js'
+import type { LimitCounters } from './limits/limit-counters.js'
+import type { ApplyRequest, ApplyResult } from './rollout/apply-result.js'
+import type { Deploy } from './rollout/deploy-history.js'
+import type { HeldRollout } from './rollout/held-rollout.js'
+import type { SupervisorStatus } from './status/status.js'
+import type { ResponsesAnswer } from './workers/worker-handle.js'
 
 /** Options of a write request and its caller. */
 export type WriteRequest = Pick<ApplyRequest, 'dryRun' | 'ifMatch' | 'note' | 'actor' | 'save' | 'confirm'>

@@ -2,20 +2,22 @@ import { dirname, join } from 'node:path'
 import type { DocumentSource, Overrides, Plan } from '@sluice/config'
 import { formatDiagnostic, readDocumentFile, resolvePlan } from '@sluice/config/serving'
 import type { Catalog } from '@sluice/core'
-import { createOperationLog, type OperationLog } from '../telemetry/operation-log.js'
-import { DocumentReloader } from './document-reloader.js'
-import { documentFile } from './documents/document-file.js'
-import { type DocumentThread, startDocumentThread } from './documents/document-thread.js'
-import type { Documents } from './documents/documents.js'
-import { saveDocument } from './documents/saved-document.js'
-import { FleetFile } from './fleet-file.js'
-import { DrainedFile } from './health/drained-file.js'
-import { outliveParent } from './parent/parent-link.js'
-import { handleSignals } from './signals.js'
-import { Supervisor } from './supervisor.js'
-import { packageVersion } from './version.js'
-import { workerFork } from './workers/fork.js'
-import { heapFlags, type Tier, thisMachine, workerCount } from './workers/sizing.js'
+import { AdminEndpoint } from './admin/admin-endpoint.js'
+import { MetricsEndpoint } from './admin/metrics-endpoint.js'
+import { DocumentReloader } from './supervise/document-reloader.js'
+import { documentFile } from './supervise/documents/document-file.js'
+import { type DocumentThread, startDocumentThread } from './supervise/documents/document-thread.js'
+import type { Documents } from './supervise/documents/documents.js'
+import { saveDocument } from './supervise/documents/saved-document.js'
+import { FleetFile } from './supervise/fleet-file.js'
+import { DrainedFile } from './supervise/health/drained-file.js'
+import { outliveParent } from './supervise/parent/parent-link.js'
+import { handleSignals } from './supervise/signals.js'
+import { Supervisor } from './supervise/supervisor.js'
+import { packageVersion } from './supervise/version.js'
+import { workerFork } from './supervise/workers/fork.js'
+import { heapFlags, type Tier, thisMachine, workerCount } from './supervise/workers/sizing.js'
+import { createOperationLog, type OperationLog } from './telemetry/operation-log.js'
 
 /** Options for `startSupervisor`. */
 export interface SupervisorOptions {
@@ -68,6 +70,10 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
       saveDocument(configFile, text, lastRead)
       lastRead = text
     },
+    openEndpoints: (backend) => ({
+      admin: new AdminEndpoint(backend, log),
+      metrics: new MetricsEndpoint(backend, log),
+    }),
     fork: workerFork({
       entry: options.workerEntry,
       version,
@@ -91,7 +97,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     thread.close()
   })
   const source = await supervisor.start()
-  outliveParent(supervisor)
+  outliveParent(() => void supervisor.serveAbandoned())
   if (options.source === undefined && configFile !== undefined) reloader.watch(configFile, source)
   return supervisor
 }

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net'
-import { type AdminAnswer, problemAnswer } from './problem.js'
 
 /** Headers by which requests from browsers are recognised. */
 export interface GuardedFields {
@@ -10,18 +9,12 @@ export interface GuardedFields {
 /**
  * Refuses requests that a web page could make a browser send. A page can neither omit `Origin` on a write nor
  * choose `Host`. A name that an attacker points at this machine (DNS rebinding) arrives as that name, while
- * tools use an address, `localhost` or the configured host. Returns null if there is no objection.
+ * tools use an address, `localhost` or the configured host. Returns the field at fault, or null if there is no
+ * objection.
  */
-export function browserRefusal(fields: GuardedFields, configuredHost: string): AdminAnswer | null {
-  if (fields.origin !== undefined) {
-    return problemAnswer(
-      'GW_ADMIN_ORIGIN_REFUSED',
-      'requests with an Origin header are refused; use gw or another tool that is not a browser',
-    )
-  }
-  if (fields.host !== undefined && isAllowedHost(hostOf(fields.host), configuredHost)) return null
-  const detail = `the Host header must be an IP address, localhost or '${configuredHost}'`
-  return problemAnswer('GW_ADMIN_HOST_REFUSED', detail)
+export function browserObjection(fields: GuardedFields, configuredHost: string): 'origin' | 'host' | null {
+  if (fields.origin !== undefined) return 'origin'
+  return fields.host !== undefined && isAllowedHost(hostOf(fields.host), configuredHost) ? null : 'host'
 }
 
 function isAllowedHost(host: string, configuredHost: string): boolean {
