@@ -1,8 +1,7 @@
 import { parseDuration } from '@sluice/core'
-import { type Comparison, type Criterion, type FieldCriterion, meets } from './criterion.js'
+import { type Comparison, type Criterion, type FieldCriterion, meets, textPattern } from './criterion.js'
 import { checkValue, isNumberField } from './known-names.js'
 import type { RecordView } from './record-view.js'
-import { textPattern } from './text-pattern.js'
 
 /** A value, or several alternatives. */
 type Wanted = string | readonly string[] | undefined

@@ -1,6 +1,11 @@
 import { isUtf8 } from 'node:buffer'
-import type { SensitiveNames } from '@sluice/core'
-import { type BodyBeginning, type CaptureRules, FORM_TYPE, mediaType } from '@sluice/core'
+import {
+  type BodyBeginning,
+  type CaptureRules,
+  FORM_TYPE,
+  mediaType,
+  type SensitiveNames,
+} from '@sluice/core'
 import { decodedText, wholeCharacters } from './charset.js'
 import { maskedQuery } from './masked-query.js'
 import { isTextual } from './media-type.js'

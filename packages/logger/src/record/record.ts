@@ -8,15 +8,13 @@ import {
   type WebSocketCounts,
 } from '@sluice/core'
 import { bodiesPart } from './bodies-part.js'
-import { callsPart } from './calls-part.js'
 import { fieldsPart, receivedParts, urlRest, variablesPart } from './full-parts.js'
 import { millisText } from './iso-clock.js'
 import { jsonText } from './json-text.js'
 import type { RecordEnv } from './record-env.js'
 import { SentFields } from './sent-fields.js'
 import { timingsPart } from './timings-part.js'
-import { tracePart } from './trace-part.js'
-import { traceParts, triesPart } from './trace-parts.js'
+import { callsPart, tracePart, traceParts, triesPart } from './trace-parts.js'
 
 // Reused, because records are encoded one at a time.
 const sent = new SentFields()

@@ -1,6 +1,6 @@
 import type { Regex, Spans } from '@sluice/core'
 import type { Findings } from './findings.js'
-import { openPiece, type Piece, textOf } from './piece.js'
+import { openPiece, type Piece, textOf } from './pieces.js'
 import type { AreaRules, Found, RegexRule, TypeRule } from './rules.js'
 
 /** Context for redacting a text. */

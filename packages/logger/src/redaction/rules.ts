@@ -10,7 +10,7 @@ import {
 } from '@sluice/core'
 import { escapedForRegex } from './formats/syntax.js'
 import { LogKey } from './log-key.js'
-import { openPiece, type Piece } from './piece.js'
+import { openPiece, type Piece } from './pieces.js'
 import type { MaskShape, PrivacyArea, PrivacyOptions, PrivacyRule } from './privacy-options.js'
 
 /** A value that a rule has found. */

@@ -1,11 +1,9 @@
-import { Edits } from './edits.js'
 import { structureOf } from './formats/format-of.js'
 import { looseScan } from './formats/loose.js'
 import { PLAIN, type Syntax } from './formats/syntax.js'
 import { type Location, plainLocation, type Scan, type Visitor } from './formats/visitor.js'
-import type { TextContext } from './pattern-rules.js'
-import { applyRegex, applyTypes } from './pattern-rules.js'
-import { openPiece, type Piece, textOf } from './piece.js'
+import { applyRegex, applyTypes, type TextContext } from './pattern-rules.js'
+import { Edits, openPiece, type Piece, textOf } from './pieces.js'
 import type { AreaRules, Found, NameRule, TypeRule } from './rules.js'
 
 /** Maximum number of nested texts. */

@@ -1,13 +1,8 @@
-import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { LogSink } from '@sluice/core'
 import { checkedPreparation } from '../preparation/preparation.js'
-import { RecordQueue } from '../queue/record-queue.js'
-import type { WriterProgram } from '../queue/writer-thread.js'
-import { recordEnv } from '../record/record-env.js'
 import type { WriterThreadOptions } from '../writer/thread.js'
-import type { SinkOptions } from './sink-options.js'
-import { makeWritable } from './writable-dir.js'
+import { makeWritable, openQueue, type SinkOptions } from './sink-options.js'
 
 /** Options for writing the traffic log to files. */
 export interface FileSinkOptions extends SinkOptions {
@@ -26,8 +21,6 @@ export interface FileSinkOptions extends SinkOptions {
 }
 
 const MIN_CAP_BYTES = 1024 ** 2
-const QUEUE_BYTES = 8 * 1024 ** 2
-const FLUSH_MS = 20
 /** Default for `writers`. Large installations run 8 workers. */
 const WRITERS = 8
 
@@ -46,20 +39,15 @@ export function openFileSink(options: FileSinkOptions): LogSink {
   makeWritable(dir, 'the traffic log', 'choose another log.file.dir')
   const segmentBytes = fittingSegmentBytes(options)
   const { maxBytes, worker } = options
-  const preparation = checkedPreparation(options)
-  return new RecordQueue({
-    env: recordEnv({ ...options, node: options.node ?? hostname() }),
-    program: segmentProgram({ dir, maxBytes, segmentBytes, worker, preparation }),
-    queueBytes: options.queueBytes ?? QUEUE_BYTES,
-    flushMs: options.flushMs ?? FLUSH_MS,
+  const thread: WriterThreadOptions = {
+    ...{ dir, maxBytes, segmentBytes, worker },
+    preparation: checkedPreparation(options),
+  }
+  return openQueue(options, {
+    program: { entry: new URL('../writer/thread.js', import.meta.url), options: thread },
     maxRecordBytes: segmentBytes,
-    onProblem: options.onProblem ?? ignore,
     spool: null,
   })
-}
-
-function segmentProgram(options: WriterThreadOptions): WriterProgram {
-  return { entry: new URL('../writer/thread.js', import.meta.url), options }
 }
 
 /**
@@ -70,6 +58,3 @@ function fittingSegmentBytes(options: FileSinkOptions): number {
   const share = Math.floor(options.maxBytes / (2 * (options.writers ?? WRITERS)))
   return Math.min(options.segmentBytes, share)
 }
-
-/** Default for `onProblem`. Problems still appear in the counts. */
-function ignore(): void {}

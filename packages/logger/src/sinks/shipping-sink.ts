@@ -1,15 +1,11 @@
-import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { LogSink } from '@sluice/core'
 import { checkedPreparation } from '../preparation/preparation.js'
-import { RecordQueue } from '../queue/record-queue.js'
-import { recordEnv } from '../record/record-env.js'
 import type { LogOutputOptions } from '../shipper/open-output.js'
 import type { ShipperThreadOptions } from '../shipper/thread.js'
-import { OwnerDirectoryWatch } from '../spool/owner-directory-watch.js'
+import { OwnerDirectoryWatch } from '../spool/owner-directory.js'
 import { ownerName } from '../spool/owner-name.js'
-import type { SinkOptions } from './sink-options.js'
-import { makeWritable } from './writable-dir.js'
+import { makeWritable, openQueue, type SinkOptions } from './sink-options.js'
 
 /** Options for shipping the traffic log to an output. */
 export interface ShippingSinkOptions extends SinkOptions {
@@ -25,8 +21,6 @@ export interface ShippingSinkOptions extends SinkOptions {
   readonly output: LogOutputOptions
 }
 
-const QUEUE_BYTES = 8 * 1024 ** 2
-const FLUSH_MS = 20
 /** Maximum record size. No output accepts larger records. */
 const MAX_RECORD_BYTES = 1024 ** 2
 
@@ -52,13 +46,9 @@ export function openShippingSink(options: ShippingSinkOptions): LogSink {
     minFreeBytes: spool.minFreeBytes ?? 0,
     shareBytes: Math.floor(spool.maxBytes / Math.max(1, options.writers ?? 1)),
   }
-  return new RecordQueue({
-    env: recordEnv({ ...options, node: options.node ?? hostname() }),
+  return openQueue(options, {
     program: { entry: new URL('../shipper/thread.js', import.meta.url), options: thread },
-    queueBytes: options.queueBytes ?? QUEUE_BYTES,
-    flushMs: options.flushMs ?? FLUSH_MS,
     maxRecordBytes: MAX_RECORD_BYTES,
-    onProblem: options.onProblem ?? (() => {}),
     spool: watch,
   })
 }

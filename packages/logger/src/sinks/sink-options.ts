@@ -1,5 +1,9 @@
+import { accessSync, constants } from 'node:fs'
+import { hostname } from 'node:os'
+import { type LogSink, makeFolders } from '@sluice/core'
 import type { GeoOptions } from '../preparation/places.js'
-import type { RecordOptions } from '../record/record-env.js'
+import { RecordQueue, type RecordQueueOptions } from '../queue/record-queue.js'
+import { type RecordOptions, recordEnv } from '../record/record-env.js'
 import type { PrivacyOptions } from '../redaction/privacy-options.js'
 
 /** Options for every sink of a worker. */
@@ -21,4 +25,36 @@ export interface SinkOptions extends Omit<RecordOptions, 'node'> {
   readonly flushMs?: number
   /** Called when a problem occurs, at most once per second. */
   readonly onProblem?: (message: string) => void
+}
+
+const QUEUE_BYTES = 8 * 1024 ** 2
+const FLUSH_MS = 20
+
+/** Opens the queue of a sink to the thread that writes its records. */
+export function openQueue(
+  options: SinkOptions,
+  thread: Pick<RecordQueueOptions, 'program' | 'maxRecordBytes' | 'spool'>,
+): LogSink {
+  return new RecordQueue({
+    env: recordEnv({ ...options, node: options.node ?? hostname() }),
+    queueBytes: options.queueBytes ?? QUEUE_BYTES,
+    flushMs: options.flushMs ?? FLUSH_MS,
+    // Problems also appear in the counts.
+    onProblem: options.onProblem ?? (() => {}),
+    ...thread,
+  })
+}
+
+/**
+ * Ensures that files can be created in a directory, creating it if necessary. @throws Error with the reason
+ * and the remedy.
+ */
+export function makeWritable(dir: string, what: string, remedy: string): void {
+  try {
+    makeFolders(dir)
+    accessSync(dir, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const reason = (error as Error).message
+    throw new Error(`cannot write ${what} to ${dir}: ${reason}; ${remedy}`, { cause: error })
+  }
 }

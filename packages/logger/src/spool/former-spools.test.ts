@@ -3,8 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { scratchDir, until } from '../testing.js'
-import { FormerSpoolWatch } from './former-spool-watch.js'
-import { formerSpools } from './former-spools.js'
+import { FormerSpoolWatch, formerSpools } from './former-spools.js'
 import { ownerName } from './owner-name.js'
 import { kill, openSpool, put } from './testing/open-spool.js'
 

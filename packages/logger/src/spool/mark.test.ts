@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { scratchDir, until } from '../testing.js'
 import { Mark, type Progress, takeProgress } from './mark.js'
-import { OwnerDirectoryWatch } from './owner-directory-watch.js'
+import { OwnerDirectoryWatch } from './owner-directory.js'
 
 const OWNER = '0123abcd-m0-1-abcdef'
 

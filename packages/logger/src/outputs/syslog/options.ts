@@ -75,3 +75,12 @@ export function parseSyslogAddress(text: string): SyslogAddress {
     port: port === '' ? PORTS[transport] : Number(port),
   }
 }
+
+/** Transport of messages to a receiver, including their framing. */
+export interface SyslogTransport {
+  /**
+   * Sends messages. Resolves when they count as delivered. @throws Error with the reason, for the operator.
+   */
+  send(messages: readonly Buffer[]): Promise<void>
+  close(): void
+}

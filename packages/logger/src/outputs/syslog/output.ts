@@ -1,8 +1,7 @@
 import type { Delivery, LogOutput, Refusal, Shipment } from '../output.js'
 import { SyslogMessages } from './message.js'
-import { parseSyslogAddress, type SyslogOptions } from './options.js'
+import { parseSyslogAddress, type SyslogOptions, type SyslogTransport } from './options.js'
 import { StreamTransport } from './stream-transport.js'
-import type { SyslogTransport } from './transport.js'
 import { MAX_DATAGRAM_BYTES, UdpTransport } from './udp-transport.js'
 
 /** Output to a syslog receiver: RFC 5424 messages over UDP (RFC 5426), TCP (RFC 6587) or TLS (RFC 5425). */

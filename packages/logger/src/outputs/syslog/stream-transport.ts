@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
-import type { SyslogAddress, SyslogTlsOptions } from './options.js'
-import type { SyslogTransport } from './transport.js'
+import type { SyslogAddress, SyslogTlsOptions, SyslogTransport } from './options.js'
 
 const CONNECT_MS = 10_000
 /** Time after which a stalled receiver is disconnected, in milliseconds. */

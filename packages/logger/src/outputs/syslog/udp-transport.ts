@@ -1,7 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
-import type { SyslogAddress } from './options.js'
-import type { SyslogTransport } from './transport.js'
+import type { SyslogAddress, SyslogTransport } from './options.js'
 
 /** Maximum UDP payload over IPv6 without extension headers: 65,535 - 40 - 8. Smaller than over IPv4. */
 export const MAX_DATAGRAM_BYTES = 65_487

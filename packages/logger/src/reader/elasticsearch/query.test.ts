@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FilterRequest, recordFilter } from '../record-filter.js'
-import { PARTLY_NESTED } from './field-types.js'
-import { queryOf } from './query.js'
+import { PARTLY_NESTED, queryOf } from './query.js'
 
 const TYPES = new Map([
   ['route', 'keyword'],

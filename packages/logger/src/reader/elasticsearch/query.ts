@@ -1,8 +1,6 @@
-import type { estypes } from '@elastic/elasticsearch'
-import { type Criterion, type FieldCriterion, fieldsOf } from '../criterion.js'
+import type { Client, estypes } from '@elastic/elasticsearch'
+import { type Criterion, type FieldCriterion, fieldsOf, type TextPattern } from '../criterion.js'
 import type { RecordFilter } from '../record-filter.js'
-import type { TextPattern } from '../text-pattern.js'
-import { type FieldTypes, PARTLY_NESTED } from './field-types.js'
 
 type Query = estypes.QueryDslQueryContainer
 
@@ -143,4 +141,40 @@ function notIndexed(field: string): Query {
 
 function anyOf(queries: readonly Query[]): Query {
   return { bool: { should: [...queries], minimum_should_match: 1 } }
+}
+
+/** Type of a field that is nested only in some indices of a data stream. */
+export const PARTLY_NESTED = 'partly nested'
+
+/** Type of each field, if it is the same in all indices of the data stream. Other fields are absent. */
+export type FieldTypes = ReadonlyMap<string, string>
+
+/**
+ * Requests the types of the criteria's fields from the cluster. They decide which criteria can be part of the
+ * query, because older indices or foreign templates may have another mapping.
+ */
+export async function fieldTypes(
+  client: Client,
+  dataStream: string,
+  { criteria, signal }: { readonly criteria: readonly Criterion[]; readonly signal: AbortSignal },
+): Promise<FieldTypes> {
+  const types = new Map<string, string>()
+  const fields = [...new Set(criteria.flatMap(fieldsOf).flatMap(withParents))]
+  if (fields.length === 0) return types
+  const answer = await client.fieldCaps({ index: dataStream, fields, include_unmapped: true }, { signal })
+  for (const [field, capabilities] of Object.entries(answer.fields)) {
+    const kinds = Object.values(capabilities)
+    if (kinds.some(({ type }) => type === 'nested'))
+      types.set(field, kinds.length === 1 ? 'nested' : PARTLY_NESTED)
+    const [only, ...others] = kinds
+    if (only === undefined || others.length > 0 || only.metadata_field || !only.searchable) continue
+    types.set(field, only.type)
+  }
+  return types
+}
+
+/** Returns a field and its parents. A member of a flattened field is only known by its parent. */
+function withParents(field: string): string[] {
+  const names = field.split('.')
+  return names.map((_, i) => names.slice(0, i + 1).join('.'))
 }

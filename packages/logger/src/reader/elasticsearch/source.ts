@@ -4,10 +4,9 @@ import { sourceError } from '../../elasticsearch/cluster-error.js'
 import { matchesFilter, type RecordFilter } from '../record-filter.js'
 import type { RecordSource, SearchOptions, TailOptions } from '../record-source.js'
 import type { RecordView } from '../record-view.js'
-import { fieldTypes } from './field-types.js'
 import { Follower } from './follower.js'
 import type { Hit } from './hit.js'
-import { queryOf } from './query.js'
+import { fieldTypes, queryOf } from './query.js'
 import { Snapshot } from './snapshot.js'
 
 /** Options for reading a data stream. */

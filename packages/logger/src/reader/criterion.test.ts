@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fitsPattern, textPattern } from './text-pattern.js'
+import { fitsPattern, textPattern } from './criterion.js'
 
 const fits = (pattern: string, text: string): boolean => fitsPattern(textPattern(pattern), text)
 
