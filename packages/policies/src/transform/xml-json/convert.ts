@@ -1,12 +1,10 @@
 import { UnreadableBody } from '@sluice/core'
-import { bodyText } from '../../engines/xml/body-text.js'
 import { parseXml } from '../../engines/xml/gate.js'
 import { unreadableXml } from '../../engines/xml/unreadable-xml.js'
 import { jsonOfBytes } from '../../shared/json/view.js'
 import { failed, type Transformed, unreadable } from '../../shared/transformation/transformed.js'
-import { JsonTreeBuilder, jsonText } from './json-tree.js'
+import { jsonText } from './json-tree.js'
 import type { Mapping } from './mapping.js'
-import { readXml } from './xml-reader.js'
 import { NotXml, xmlText } from './xml-text.js'
 
 /** Converts a body. The XML library must be loaded. */
@@ -26,18 +24,15 @@ function tooLarge(): Transformed {
   return failed('the result is larger than the limit')
 }
 
-/**
- * Converts XML to JSON. A parser checks the document first, because the reader requires well-formed input.
- */
 function toJson(body: Uint8Array, mapping: Mapping): Uint8Array {
   const view = parseXml(body)
-  const { encoding } = view.document
-  const { depth } = view.shape
-  view.close()
-  if (depth > mapping.maxDepth) throw unreadableXml(`has elements nested deeper than ${mapping.maxDepth}`)
-  const builder = new JsonTreeBuilder(mapping)
-  readXml(bodyText(body, encoding), builder)
-  return Buffer.from(jsonText(builder.result))
+  try {
+    if (view.shape.depth > mapping.maxDepth)
+      throw unreadableXml(`has elements nested deeper than ${mapping.maxDepth}`)
+    return Buffer.from(jsonText(view.document, mapping))
+  } finally {
+    view.close()
+  }
 }
 
 function toXml(body: Uint8Array, mapping: Mapping): Uint8Array {

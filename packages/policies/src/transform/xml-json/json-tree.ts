@@ -1,10 +1,6 @@
+import type { XmlDocument } from 'libxml2-wasm'
+import { addressOf, type Libxml, libxml } from '../../engines/xml/libxml.js'
 import { type Mapping, XSI } from './mapping.js'
-import type { XmlListener } from './xml-reader.js'
-
-/** A JSON value. Objects are maps, so that names such as `__proto__` have no special meaning. */
-export type JsonTree = string | number | null | readonly JsonTree[] | JsonMembers
-/** Members of a JSON object. */
-export type JsonMembers = ReadonlyMap<string, JsonTree>
 
 /** Matches numbers that JSON can represent exactly. */
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/
@@ -12,162 +8,123 @@ const MAX_DIGITS = 15
 /** Matches XML white space. */
 const BLANK = /^[ \t\r\n]*$/
 
-/** An open element. */
-interface Open {
-  readonly name: string
-  readonly path: string
-  readonly members: Map<string, JsonTree[]>
-  /** Prefixes bound to the namespace of xsi:nil. */
-  readonly nilPrefixes: ReadonlySet<string>
-  readonly isNil: boolean
-  text: string
-  hasElements: boolean
+/** JSON texts of the members with one name. A map of them has no special names such as `__proto__`. */
+type Members = Map<string, { readonly values: string[]; isArray: boolean }>
+
+/** Converts a document to JSON. It reads the tree of libxml2, so no second parser can interpret it differently. */
+export function jsonText(document: XmlDocument, mapping: Mapping): string {
+  const root = addressOf(document.root)
+  const writer = new JsonWriter(mapping)
+  if (mapping.unwrap) return writer.value(root, `/${writer.nameOf(root)}`)
+  const members: Members = new Map()
+  writer.addElement(root, '', members)
+  return objectText(members)
 }
 
-const NO_PREFIXES: ReadonlySet<string> = new Set()
-
-/** Builds the JSON of a document while it is parsed. */
-export class JsonTreeBuilder implements XmlListener {
+/** Writes the JSON of elements, given by their address in libxml2. */
+class JsonWriter {
   readonly #mapping: Mapping
   readonly #arrays: ReadonlySet<string>
-  readonly #stack: Open[] = []
-  /** Lists that stay arrays even with one entry. */
-  readonly #forced = new Set<JsonTree[]>()
-  #result: JsonTree = null
+  readonly #raw: Libxml['raw'] = libxml().raw
 
   constructor(mapping: Mapping) {
     this.#mapping = mapping
     this.#arrays = new Set(mapping.forceArray)
   }
 
-  /** The converted document: a map with the root element, or its content. */
-  get result(): JsonTree {
-    return this.#result
+  /** Returns the name of an element or attribute as written, or without its prefix. */
+  nameOf(node: number): string {
+    const { XmlNamedNodeStruct, XmlNsStruct } = this.#raw
+    const name = XmlNamedNodeStruct.name_(node)
+    const namespace = XmlNamedNodeStruct.namespace(node)
+    const prefix = namespace === 0 || this.#mapping.stripPrefixes ? '' : XmlNsStruct.prefix(namespace)
+    return prefix === '' ? name : `${prefix}:${name}`
   }
 
-  open(qname: string, attributes: readonly string[]): void {
-    const parent = this.#stack.at(-1)
-    const name = this.#named(qname)
-    const nilPrefixes = nilPrefixesOf(attributes, parent?.nilPrefixes ?? NO_PREFIXES)
-    const element: Open = {
-      name,
-      path: `${parent?.path ?? ''}/${name}`,
-      members: new Map(),
-      nilPrefixes,
-      isNil: this.#mapping.nil && isNil(attributes, nilPrefixes),
-      text: '',
-      hasElements: false,
+  /** Adds an element to the members of its parent. @param parentPath path of the parent, or an empty string. */
+  addElement(element: number, parentPath: string, members: Members): void {
+    const name = this.nameOf(element)
+    const path = `${parentPath}/${name}`
+    const value = this.value(element, path)
+    if (parentPath !== '' && this.#isLeftOut(value)) return
+    add(members, name, value, this.#arrays.has(name) || this.#arrays.has(path))
+  }
+
+  /** Returns the JSON text of an element. */
+  value(element: number, path: string): string {
+    if (this.#mapping.nil && this.#isNil(element)) return 'null'
+    const { XmlNodeStruct, XmlNodeType, xmlNodeGetContent } = this.#raw
+    const members: Members = new Map()
+    this.#addAttributes(element, members)
+    let text = ''
+    let hasElements = false
+    for (let child = XmlNodeStruct.children(element); child !== 0; child = XmlNodeStruct.next(child)) {
+      const type = XmlNodeStruct.type(child)
+      if (type === XmlNodeType.XML_TEXT_NODE || type === XmlNodeType.XML_CDATA_SECTION_NODE)
+        text += xmlNodeGetContent(child)
+      else if (type === XmlNodeType.XML_ELEMENT_NODE) {
+        hasElements = true
+        this.addElement(child, path, members)
+      }
     }
-    if (!element.isNil) this.#addAttributes(element, attributes)
-    this.#stack.push(element)
-  }
-
-  text(text: string): void {
-    this.#stack.at(-1)!.text += text
-  }
-
-  close(): void {
-    const element = this.#stack.pop()!
-    const parent = this.#stack.at(-1)
-    const value = this.#valueOf(element)
-    if (parent === undefined) {
-      this.#result = this.#mapping.unwrap
-        ? value
-        : new Map([[element.name, this.#isArray(element) ? [value] : value]])
-      return
-    }
-    parent.hasElements = true
-    if (this.#isLeftOut(value)) return
-    add(parent.members, element.name, value)
-    if (this.#arrays.size > 0 && this.#isArray(element)) this.#forced.add(parent.members.get(element.name)!)
-  }
-
-  #isArray({ name, path }: Open): boolean {
-    return this.#arrays.has(name) || this.#arrays.has(path)
-  }
-
-  #named(qname: string): string {
-    return this.#mapping.stripPrefixes ? qname.slice(qname.indexOf(':') + 1) : qname
-  }
-
-  #addAttributes(element: Open, attributes: readonly string[]): void {
-    const { stripPrefixes, attributePrefix } = this.#mapping
-    for (let i = 0; i < attributes.length; i += 2) {
-      const name = attributes[i]!
-      if (stripPrefixes && isDeclaration(name)) continue
-      add(element.members, attributePrefix + this.#named(name), this.#scalar(attributes[i + 1]!))
-    }
-  }
-
-  #valueOf(element: Open): JsonTree {
-    const { members, text, hasElements } = element
-    if (element.isNil) return null
     const own = hasElements && BLANK.test(text) ? '' : text
     if (members.size === 0 && !hasElements) return this.#scalar(own)
     if (own !== '') add(members, this.#mapping.textKey, this.#scalar(own))
-    const result = new Map<string, JsonTree>()
-    for (const [name, values] of members)
-      result.set(name, values.length === 1 && !this.#forced.has(values) ? values[0]! : values)
-    return result
+    return objectText(members)
   }
 
-  #scalar(text: string): JsonTree {
-    if (!this.#mapping.hasNumbers || !NUMBER.test(text)) return text
+  #addAttributes(element: number, members: Members): void {
+    const { attributePrefix, stripPrefixes } = this.#mapping
+    const { XmlNsStruct, XmlNodeStruct, xmlNodeGetContent } = this.#raw
+    if (!stripPrefixes) {
+      for (let one = XmlNodeStruct.nsDef(element); one !== 0; one = XmlNsStruct.next(one)) {
+        const prefix = XmlNsStruct.prefix(one)
+        const name = prefix === '' ? 'xmlns' : `xmlns:${prefix}`
+        add(members, attributePrefix + name, this.#scalar(XmlNsStruct.href(one)))
+      }
+    }
+    for (let one = XmlNodeStruct.properties(element); one !== 0; one = XmlNodeStruct.next(one))
+      add(members, attributePrefix + this.nameOf(one), this.#scalar(xmlNodeGetContent(one)))
+  }
+
+  /** Returns true if an element has `xsi:nil`, and nothing else except the declaration of its prefix. */
+  #isNil(element: number): boolean {
+    const { XmlNsStruct, XmlNodeStruct, xmlNodeGetContent } = this.#raw
+    const only = XmlNodeStruct.properties(element)
+    if (only === 0 || XmlNodeStruct.next(only) !== 0 || XmlNodeStruct.name_(only) !== 'nil') return false
+    const namespace = XmlNodeStruct.namespace(only)
+    if (namespace === 0 || XmlNsStruct.href(namespace) !== XSI) return false
+    for (let one = XmlNodeStruct.nsDef(element); one !== 0; one = XmlNsStruct.next(one))
+      if (XmlNsStruct.href(one) !== XSI) return false
+    return ['true', '1'].includes(xmlNodeGetContent(only))
+  }
+
+  #scalar(text: string): string {
+    if (!this.#mapping.hasNumbers || !NUMBER.test(text)) return JSON.stringify(text)
     const digits = text.length - (text[0] === '-' ? 1 : 0) - (text.includes('.') ? 1 : 0)
-    return digits <= MAX_DIGITS ? Number(text) : text
+    return JSON.stringify(digits <= MAX_DIGITS ? Number(text) : text)
   }
 
-  #isLeftOut(value: JsonTree): boolean {
-    if (value === null) return this.#mapping.ignoreNull
-    return this.#mapping.ignoreEmpty && (value === '' || (value instanceof Map && value.size === 0))
+  #isLeftOut(value: string): boolean {
+    if (value === 'null') return this.#mapping.ignoreNull
+    return this.#mapping.ignoreEmpty && (value === '""' || value === '{}')
   }
 }
 
-function add(members: Map<string, JsonTree[]>, name: string, value: JsonTree): void {
-  const values = members.get(name)
-  if (values === undefined) members.set(name, [value])
-  else values.push(value)
-}
-
-function isDeclaration(name: string): boolean {
-  return name === 'xmlns' || name.startsWith('xmlns:')
-}
-
-function nilPrefixesOf(attributes: readonly string[], inherited: ReadonlySet<string>): ReadonlySet<string> {
-  let prefixes = inherited
-  for (let i = 0; i < attributes.length; i += 2) {
-    const name = attributes[i]!
-    if (!name.startsWith('xmlns:')) continue
-    const prefix = name.slice('xmlns:'.length)
-    if (attributes[i + 1] === XSI) prefixes = new Set([...prefixes, prefix])
-    else if (prefixes.has(prefix)) prefixes = new Set([...prefixes].filter((each) => each !== prefix))
+function add(members: Members, name: string, value: string, isArray = false): void {
+  const member = members.get(name)
+  if (member === undefined) members.set(name, { values: [value], isArray })
+  else {
+    member.values.push(value)
+    member.isArray ||= isArray
   }
-  return prefixes
 }
 
-function isNilName(name: string, prefixes: ReadonlySet<string>): boolean {
-  return prefixes.size > 0 && name.endsWith(':nil') && prefixes.has(name.slice(0, -':nil'.length))
-}
-
-/** Returns true if an element has `xsi:nil` and no other attributes. */
-function isNil(attributes: readonly string[], prefixes: ReadonlySet<string>): boolean {
-  let says = false
-  for (let i = 0; i < attributes.length; i += 2) {
-    const value = attributes[i + 1]!
-    if (isNilName(attributes[i]!, prefixes)) says = value === 'true' || value === '1'
-    else if (!isDeclaration(attributes[i]!) || value !== XSI) return false
+function objectText(members: Members): string {
+  const texts: string[] = []
+  for (const [name, { values, isArray }] of members) {
+    const value = values.length === 1 && !isArray ? values[0]! : `[${values.join(',')}]`
+    texts.push(`${JSON.stringify(name)}:${value}`)
   }
-  return says
-}
-
-/** Returns the value as JSON text. */
-export function jsonText(value: JsonTree): string {
-  if (value === null || typeof value !== 'object') return JSON.stringify(value)
-  const parts: string[] = []
-  if (Array.isArray(value)) {
-    for (const each of value) parts.push(jsonText(each))
-    return `[${parts.join(',')}]`
-  }
-  for (const [name, each] of value as JsonMembers) parts.push(`${JSON.stringify(name)}:${jsonText(each)}`)
-  return `{${parts.join(',')}}`
+  return `{${texts.join(',')}}`
 }
