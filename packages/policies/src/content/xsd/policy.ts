@@ -4,7 +4,7 @@ import { loadLibxml } from '../../engines/xml/libxml.js'
 import { DEFAULT_DEPTH, XML_LIMITS } from '../../engines/xml/limits.js'
 import { mediaTypeCheck } from '../../engines/xml/media-type.js'
 import { xmlOf } from '../../engines/xml/xml-of.js'
-import type { PatchedSchemas } from './patched-schemas.js'
+import type { CheckedSchemas } from './checked-schemas.js'
 import { DEFAULT_CONTENT_TYPES, type XsdConfig, xsdSchema } from './schema.js'
 import { readSchemas, type SchemaDocuments } from './schema-documents.js'
 import { Validator, type ValidatorConfig, type Verdict } from './validator.js'
@@ -50,7 +50,7 @@ function resultOf(verdict: Verdict): ValidationResult {
 
 async function settingsOf(config: XsdConfig, env: CompileEnv): Promise<ValidatorConfig> {
   return {
-    ...(await patched(readSchemas(config), env)),
+    ...(await checked(readSchemas(config), env)),
     select: config.select,
     names: config.namespaces ?? {},
     maxErrors: config.maxErrors ?? 10,
@@ -58,16 +58,16 @@ async function settingsOf(config: XsdConfig, env: CompileEnv): Promise<Validator
   }
 }
 
-/** Patches schemas, large sets on a thread. libxml2 then compiles them in the memory of the calling thread. */
-async function patched(schemas: SchemaDocuments, env: CompileEnv): Promise<PatchedSchemas> {
+/** Checks schemas, large sets on a thread. libxml2 then compiles them in the memory of the calling thread. */
+async function checked(schemas: SchemaDocuments, env: CompileEnv): Promise<CheckedSchemas> {
   if (schemas.documents.reduce((sum, { bytes }) => sum + bytes.length, 0) < OFFLOAD_BYTES) {
     // The character set library takes 60 ms to load, so only gateways with schemas load it.
-    const { patchSchemas } = await import('./patched-schemas.js')
-    return patchSchemas(schemas)
+    const { checkSchemas } = await import('./checked-schemas.js')
+    return checkSchemas(schemas)
   }
-  const patching = env.offload<SchemaDocuments, PatchedSchemas>(
-    new URL('./patch-work.js', import.meta.url),
+  const checking = env.offload<SchemaDocuments, CheckedSchemas>(
+    new URL('./check-work.js', import.meta.url),
     {},
   )
-  return patching.run(schemas, { endedMono: 0 })
+  return checking.run(schemas, { endedMono: 0 })
 }

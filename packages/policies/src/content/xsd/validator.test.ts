@@ -3,7 +3,7 @@ import { before, test } from 'node:test'
 import { parseXml } from '../../engines/xml/gate.js'
 import { loadLibxml } from '../../engines/xml/libxml.js'
 import { openXmlBytes } from '../../engines/xml/memory.js'
-import { patchSchemas } from './patched-schemas.js'
+import { checkSchemas } from './checked-schemas.js'
 import { readSchemas } from './schema-documents.js'
 import { line, order, orderOf, PURCHASE_SCHEMAS } from './testing/purchase.js'
 import { Validator } from './validator.js'
@@ -14,7 +14,7 @@ type Schemas = Parameters<typeof readSchemas>[0]['schemas']
 
 function validatorOf(schemas: Schemas = PURCHASE_SCHEMAS, select?: string, maxErrors = 10): Validator {
   return new Validator({
-    ...patchSchemas(readSchemas({ schemas })),
+    ...checkSchemas(readSchemas({ schemas })),
     select,
     names: {},
     maxErrors,

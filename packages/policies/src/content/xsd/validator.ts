@@ -2,15 +2,16 @@ import { UnreadableBody } from '@sluice/core'
 import { parseXml } from '../../engines/xml/gate.js'
 import { unreadableXml } from '../../engines/xml/unreadable-xml.js'
 import type { XmlView } from '../../engines/xml/view.js'
+import type { CheckedSchemas } from './checked-schemas.js'
 import { Diagnostics } from './diagnostics.js'
-import type { PatchedSchemas } from './patched-schemas.js'
+import { withoutCompletions } from './pattern-translation.js'
 import { compileSchemas, type SchemaSet } from './schema-set.js'
 import { compileSelection, type Selection } from './selection.js'
-import { violationText, withoutValues, withPattern } from './violation.js'
+import { violationText, withoutValues } from './violation.js'
 import { collapseValues } from './white-space.js'
 
 /** Configuration of a validator. Can be cloned, and serialized as JSON. */
-export interface ValidatorConfig extends PatchedSchemas {
+export interface ValidatorConfig extends CheckedSchemas {
   readonly select: string | undefined
   readonly names: Readonly<Record<string, string>>
   readonly maxErrors: number
@@ -64,13 +65,13 @@ export class Validator {
   }
 
   #verdictOf(view: XmlView): Verdict {
-    const { maxDepth, maxErrors, patterns } = this.#config
+    const { maxDepth, maxErrors } = this.#config
     if (view.shape.depth > maxDepth) throw unreadableXml(`has elements nested deeper than ${maxDepth}`)
     const selected = this.#selection(view)
     if ('mistake' in selected)
       return { kind: 'invalid', mistakes: `the body is not valid: ${selected.mistake}` }
     const run = (): Diagnostics => {
-      const found = new Diagnostics(maxErrors, (message) => withPattern(withoutValues(message), patterns))
+      const found = new Diagnostics(maxErrors, (message) => withoutCompletions(withoutValues(message)))
       for (const element of selected.elements) this.#schemas.validate(element, found)
       return found
     }

@@ -51,16 +51,6 @@ export function withoutValues(message: string): string {
   return QUOTED.reduce((text, [pattern, instead]) => text.replace(pattern, instead), message)
 }
 
-/**
- * Replaces a rewritten pattern in a message with the original.
- * @param patterns original patterns by their rewritten form.
- */
-export function withPattern(message: string, patterns: Readonly<Record<string, string>>): string {
-  return message.replace(/(?<=by the pattern ').*(?=')/s, (pattern) =>
-    Object.hasOwn(patterns, pattern) ? patterns[pattern]! : pattern,
-  )
-}
-
 function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`
 }

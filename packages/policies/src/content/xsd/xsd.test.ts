@@ -309,7 +309,7 @@ test('the schema accepts documented options and refuses others', () => {
   }
 })
 
-test('a large schema set is patched on a thread, a small one in place', async (t) => {
+test('a large schema set is checked on a thread, a small one in place', async (t) => {
   const env = testEnv()
   t.after(() => env.close())
   const ran: string[] = []
@@ -329,7 +329,7 @@ test('a large schema set is patched on a thread, a small one in place', async (t
           {
             inline: `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><!--${' '.repeat(padding)}-->
               <xs:element name="a"><xs:simpleType><xs:restriction base="xs:string">
-                <xs:pattern value="[^\\s-]"/>
+                <xs:pattern value="\\p{L}"/>
               </xs:restriction></xs:simpleType></xs:element></xs:schema>`,
           },
         ],
@@ -339,7 +339,7 @@ test('a large schema set is patched on a thread, a small one in place', async (t
   await compiled(10)
   assert.deepEqual(ran, [])
   const step = await compiled(40_000)
-  assert.deepEqual(ran, ['patch-work.js'])
+  assert.deepEqual(ran, ['check-work.js'])
   assert.equal((await request(step, '<a>x</a>'))[0], null)
   assert.equal((await request(step, '<a>-</a>'))[0]?.status, 400)
 })

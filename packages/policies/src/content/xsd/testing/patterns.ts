@@ -32,7 +32,6 @@ function validatorOf(pattern: string): Validator | null {
   try {
     return new Validator({
       schemas: { root: 'a.xsd', documents },
-      patterns: {},
       isSlow: false,
       select: undefined,
       names: {},
