@@ -1,7 +1,6 @@
-import { isFieldValue } from '@sluice/core'
+import { isFieldValue, joinJsonHead, splitJsonHead } from '@sluice/core'
 import type { Entry } from '../store/entry.js'
 
-const LINE_END = 10
 const MAX_TYPE_BYTES = 256
 const MAX_TAGS_BYTES = 2048
 /** Maximum lifetime in milliseconds: 365 days. */
@@ -36,14 +35,14 @@ export function maxRecordBytes(key: string, maxBytes: number): number {
   return OTHER_HEAD_BYTES + CHARACTER_BYTES * (key.length + MAX_TYPE_BYTES + MAX_TAGS_BYTES) + maxBytes
 }
 
-/** Serializes a record: its head as JSON, a line feed, and the value. */
+/** Serializes a record. */
 export function writeRecord({ entry, epoch, number }: PersistRecord): Buffer {
   const { key, type, tags, value, expiresAt } = entry
   const head: Head = {
     ...{ epoch, number, key, type, tags, bytes: value.length },
     expiresAt: Number.isFinite(expiresAt) ? expiresAt : null,
   }
-  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), value])
+  return joinJsonHead(head, value)
 }
 
 /**
@@ -55,32 +54,23 @@ export function readRecord(
   key: string,
   { nowMs, maxBytes }: { nowMs: number; maxBytes: number },
 ): PersistRecord | null {
-  const end = bytes.indexOf(LINE_END)
-  const head = parseHead(bytes.toString('utf8', 0, Math.max(0, end)))
-  const value = bytes.subarray(end + 1)
-  if (head?.key !== key || head.bytes !== value.length || value.length > maxBytes) return null
-  const { epoch, number, type, tags } = head
-  const expiresAt = head.expiresAt ?? Number.POSITIVE_INFINITY
+  const { head, body: value } = splitJsonHead(bytes) ?? { head: {}, body: bytes }
+  const { epoch, number, key: ofKey, type, tags, expiresAt: until, bytes: size } = head as Unchecked<Head>
+  if (ofKey !== key || size !== value.length || value.length > maxBytes) return null
+  const expiresAt = until ?? Number.POSITIVE_INFINITY
   if (!isWhole(epoch) || !isWhole(number) || !isExpiry(expiresAt, nowMs)) return null
   if (!isType(type) || !isTags(tags)) return null
   return { entry: { key, type, tags, value, expiresAt }, epoch, number }
 }
 
-/** Parses a head, whose members can have any type. Returns null if it is not an object. */
-function parseHead(text: string): Partial<Head> | null {
-  try {
-    const head: unknown = JSON.parse(text)
-    return typeof head === 'object' ? head : null
-  } catch {
-    return null
-  }
-}
+/** A parsed head, whose members can have any type. */
+type Unchecked<T> = { readonly [K in keyof T]?: unknown }
 
 function isWhole(number: unknown): number is number {
   return Number.isSafeInteger(number)
 }
 
-function isExpiry(expiresAt: unknown, nowMs: number): boolean {
+function isExpiry(expiresAt: unknown, nowMs: number): expiresAt is number {
   if (expiresAt === Number.POSITIVE_INFINITY) return true
   return typeof expiresAt === 'number' && expiresAt > nowMs && expiresAt <= nowMs + MAX_TTL_MS + SLACK_MS
 }

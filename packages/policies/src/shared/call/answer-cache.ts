@@ -2,10 +2,11 @@ import {
   ANSWERS_PREFIX,
   type CompileEnv,
   type HttpAnswer,
+  joinJsonHead,
   type StateScope,
   type StateStore,
+  splitJsonHead,
 } from '@sluice/core'
-import { memberOf, parseStrictObject } from '../json/strict-json.js'
 import type { CallCache, Found } from './call-cache.js'
 import { MARGIN_MS, singleFlight } from './single-flight.js'
 
@@ -95,24 +96,18 @@ export class AnswerTier {
   }
 }
 
-/** Separates the head of a stored answer from the body. JSON contains this byte only inside strings, escaped. */
-const LINE_END = 10
-
-/** Encodes an answer as `{ until, status, headers } LF body`. */
+/** Encodes an answer: `{ until, status, headers }` and the body. */
 function encode({ status, headers, body }: HttpAnswer, ttlMs: number): Buffer {
-  const head = JSON.stringify({ until: Date.now() + ttlMs, status, headers })
-  return Buffer.concat([Buffer.from(`${head}\n`), body])
+  return joinJsonHead({ until: Date.now() + ttlMs, status, headers }, body)
 }
 
 /** Decodes a stored answer. @throws Error if no gateway has written it. */
 function decode(bytes: Uint8Array): { readonly until: number; readonly answer: HttpAnswer } {
-  const end = bytes.indexOf(LINE_END)
-  const head = end < 0 ? null : parseStrictObject(bytes.subarray(0, end))
-  if (head === null) throw new Error('not a stored answer')
-  const [until, status, headers] = ['until', 'status', 'headers'].map((name) => memberOf(head, name))
+  const { head, body } = splitJsonHead(bytes) ?? { head: {}, body: bytes }
+  const { until, status, headers } = head
   const isFinal = typeof status === 'number' && status >= 200 && status < 600
   const isList = Array.isArray(headers) && headers.length % 2 === 0
   if (typeof until !== 'number' || !isFinal || !isList || !headers.every((text) => typeof text === 'string'))
     throw new Error('not a stored answer')
-  return { until, answer: { status, headers, body: bytes.subarray(end + 1) } }
+  return { until, answer: { status, headers, body } }
 }

@@ -41,23 +41,17 @@ test('other or modified bytes are rejected', () => {
     '{"stamp":{"token":"t"},"variants":[null]}',
     '{"stamp":{"token":"t"},"variants":[{"bytes":-1}]}',
   ]) {
-    const length = Buffer.alloc(4)
-    length.writeUInt32BE(head.length)
-    assert.equal(decodeVariants(Buffer.concat([length, Buffer.from(head)]), OF), null, head)
+    assert.equal(decodeVariants(Buffer.from(`${head}\n`), OF), null, head)
   }
 })
 
 test('a foreign entry cannot inject lines, framing or invalid times', () => {
   const whole = encodeVariants([stored(Buffer.from('body'))], STAMP)!
-  const { length } = whole
-  const headBytes = whole.readUInt32BE()
-  const head = whole.toString('utf8', 4, 4 + headBytes)
+  const end = whole.indexOf('\n')
+  const head = whole.toString('utf8', 0, end)
   const changed = (from: string, to: string) => {
     assert.ok(head.includes(from), from)
-    const text = Buffer.from(head.replace(from, to))
-    const size = Buffer.alloc(4)
-    size.writeUInt32BE(text.length)
-    return decodeVariants(Buffer.concat([size, text, whole.subarray(4 + headBytes, length)]), OF)
+    return decodeVariants(Buffer.concat([Buffer.from(head.replace(from, to)), whole.subarray(end)]), OF)
   }
   assert.notEqual(changed('é', 'é x'), null)
   for (const [from, to] of [

@@ -1,4 +1,4 @@
-import { isHopByHop, isToken, MAX_STATE_VALUE_BYTES } from '@sluice/core'
+import { isHopByHop, isToken, joinJsonHead, MAX_STATE_VALUE_BYTES, splitJsonHead } from '@sluice/core'
 import { type Freshness, REQUEST_SPECIFIC_STATUSES } from './freshness.js'
 import { type StoredParts, type StoredResponse, storedResponse, UNSTORED_FIELDS } from './stored-response.js'
 
@@ -10,7 +10,7 @@ export interface Stamp {
   readonly purges: number
 }
 
-/** Encoded variants of a key: the length of the head, the head in JSON, then the bodies. */
+/** Head of the encoded variants of a key. The bodies follow it. */
 interface Head {
   readonly stamp: Stamp
   readonly variants: readonly VariantHead[]
@@ -19,8 +19,6 @@ interface Head {
 interface VariantHead extends Omit<StoredParts, 'key' | 'uri' | 'body'> {
   readonly bytes: number
 }
-
-const LENGTH_BYTES = 4
 
 /** Encodes as many variants as fit, the newest first. Returns null if none fits. */
 export function encodeVariants(variants: readonly StoredResponse[], stamp: Stamp): Buffer | null {
@@ -35,10 +33,8 @@ function encode(variants: readonly StoredResponse[], stamp: Stamp): Buffer {
   const heads = variants.map(({ status, headers, body, tags, varyValues, freshness, receivedAt }) => {
     return { status, headers, bytes: body.length, tags, varyValues, freshness, receivedAt }
   })
-  const head = Buffer.from(JSON.stringify({ stamp, variants: heads } satisfies Head))
-  const length = Buffer.alloc(LENGTH_BYTES)
-  length.writeUInt32BE(head.length)
-  return Buffer.concat([length, head, ...variants.map(({ body }) => body)])
+  const head: Head = { stamp, variants: heads }
+  return joinJsonHead(head, ...variants.map(({ body }) => body))
 }
 
 /**
@@ -49,30 +45,23 @@ export function decodeVariants(
   bytes: Uint8Array,
   of: { readonly key: string; readonly uri: string },
 ): { readonly stamp: Stamp; readonly variants: readonly StoredResponse[] } | null {
-  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (all.length < LENGTH_BYTES) return null
-  const bodies = LENGTH_BYTES + all.readUInt32BE()
-  const head = readHead(all.subarray(LENGTH_BYTES, bodies))
-  if (head === null) return null
+  const { head, body } = splitJsonHead(bytes) ?? { head: null, body: bytes }
+  if (!isHead(head)) return null
   const variants: StoredResponse[] = []
-  let at = bodies
+  let at = 0
   for (const { bytes: size, ...parts } of head.variants) {
-    if (at + size > all.length) return null
+    if (at + size > body.length) return null
     // A copy, so that one variant does not keep the memory of the others.
-    variants.push(storedResponse({ ...of, ...parts, body: Buffer.from(all.subarray(at, at + size)) }))
+    variants.push(storedResponse({ ...of, ...parts, body: Buffer.from(body.subarray(at, at + size)) }))
     at += size
   }
-  return at === all.length ? { stamp: head.stamp, variants } : null
+  return at === body.length ? { stamp: head.stamp, variants } : null
 }
 
-function readHead(text: Buffer): Head | null {
-  try {
-    const head = JSON.parse(text.toString()) as Partial<Head>
-    if (typeof head.stamp?.token !== 'string' || !Number.isSafeInteger(head.stamp.purges)) return null
-    return Array.isArray(head.variants) && head.variants.every(isVariant) ? (head as Head) : null
-  } catch {
-    return null
-  }
+function isHead(value: unknown): value is Head {
+  const { stamp, variants } = (value ?? {}) as Partial<Head>
+  if (typeof stamp?.token !== 'string' || !Number.isSafeInteger(stamp.purges)) return false
+  return Array.isArray(variants) && variants.every(isVariant)
 }
 
 /**
