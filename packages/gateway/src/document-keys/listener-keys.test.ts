@@ -305,8 +305,8 @@ testKeys('listeners', {
   },
   'limits.minReadRate': async (t) => {
     const bytes = 48 * 1024 * 1024
-    const { url } = await httpOrigin(t, (_, res) => void res.end(Buffer.alloc(bytes)))
-    const upstream = { targets: [url], timeouts: { idle: '1s' } }
+    const origin = await httpOrigin(t, (_, res) => void res.end(Buffer.alloc(bytes)))
+    const upstream = { targets: [origin.url], timeouts: { idle: '1s' } }
     const gateway = await serve(t, { upstream, listener: { limits: { minReadRate: '1gb' } } })
     const client = await connectRaw(t, gateway.port)
     client.pause()
@@ -316,7 +316,7 @@ testKeys('listeners', {
       setImmediate(() => client.pause())
     }, 100)
     t.after(() => clearInterval(reading))
-    await until(() => gateway.plane.inFlight === 1)
+    await until(() => origin.connections() === 1)
     await until(() => gateway.plane.inFlight === 0)
     clearInterval(reading)
     client.resume()
