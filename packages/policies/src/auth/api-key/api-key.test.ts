@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import type { Static } from '@sinclair/typebox'
 import { consumerOf, type Exchange, type Outcome } from '@sluice/core'
 import fc from 'fast-check'
 import {
@@ -12,7 +13,9 @@ import { parseInstant } from '../../shared/time/instant.js'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { hashKey, newKey } from './key.js'
 import { apiKey } from './policy.js'
-import type { ApiKeyConfig } from './schema.js'
+import type { apiKeySchema } from './schema.js'
+
+type ApiKeyConfig = Static<typeof apiKeySchema>
 
 const { key, sha256 } = newKey()
 const keys = [{ id: 'acme', sha256, groups: ['partners'] }]

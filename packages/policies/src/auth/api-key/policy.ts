@@ -17,7 +17,7 @@ import {
 import { withContext } from '../../shared/outcome/with-context.js'
 import { parseInstant } from '../../shared/time/instant.js'
 import { hashKey, MAX_KEY_LENGTH } from './key.js'
-import { type ApiKeyConfig, apiKeySchema, DEFAULT_NAME } from './schema.js'
+import { type ApiKeyConfig, apiKeySchema } from './schema.js'
 
 /** Authenticates the consumer by an API key in a header or in the query. */
 export const apiKey = definePolicy({
@@ -25,15 +25,15 @@ export const apiKey = definePolicy({
   summary:
     'Authenticates callers by an API key in a header or in the query, checked against SHA-256 digests in the document.',
   schema: apiKeySchema,
-  secretNames: (config) => [config.name ?? DEFAULT_NAME],
+  secretNames: ({ name }) => [name],
   authenticates: () => 'request',
   compile(config, env) {
-    const written = config.name ?? DEFAULT_NAME
+    const written = config.name
     const location = (config.in === 'query' ? queryCredential : headerCredential)(
       written,
       config.prefix ?? '',
     )
-    const { keys, consumersFile, strip = true } = config
+    const { keys, consumersFile, strip } = config
     if ((keys === undefined) === (consumersFile === undefined))
       throw new Error("write either 'keys' or 'consumersFile'")
     const refusals = compileRefusals(challengeOf(config, location.name), env)

@@ -1,4 +1,4 @@
-import type { Static } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import {
   closed,
   optionalFile,
@@ -15,9 +15,6 @@ import {
 /** Description of `consumersFile`. */
 const CONSUMERS_FILE =
   'Alternative to `keys`: a file of consumers with their keys, see docs/guides/consumers.md. It is reloaded when it changes.'
-
-/** Default of `name`. */
-export const DEFAULT_NAME = 'x-api-key'
 
 const key = closed('One key.', {
   id: text(
@@ -47,7 +44,7 @@ export const apiKeySchema = policyOptions(
       'header',
     ),
     name: optionalText(256, 'Header name (case-insensitive) or query parameter name (case-sensitive).', {
-      default: DEFAULT_NAME,
+      default: 'x-api-key',
     }),
     prefix: optionalText(
       64,
@@ -64,4 +61,4 @@ export const apiKeySchema = policyOptions(
 )
 
 /** Configuration of `api-key`, derived from its schema. */
-export type ApiKeyConfig = Static<typeof apiKeySchema>
+export type ApiKeyConfig = Configured<typeof apiKeySchema>

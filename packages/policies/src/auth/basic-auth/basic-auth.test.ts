@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac, scryptSync } from 'node:crypto'
 import { test } from 'node:test'
+import type { Static } from '@sinclair/typebox'
 import { consumerOf, type Eventual, type Exchange, type Outcome } from '@sluice/core'
 import fc from 'fast-check'
 import { basicToken, parseBasicToken } from '../../identity/consumers/basic-credentials.js'
@@ -8,7 +9,9 @@ import { equalDigests, KeyedDigest } from '../../identity/consumers/keyed-digest
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { MAX_WAIT_MS } from './password-queue.js'
 import { basicAuth } from './policy.js'
-import type { BasicAuthConfig } from './schema.js'
+import type { basicAuthSchema } from './schema.js'
+
+type BasicAuthConfig = Static<typeof basicAuthSchema>
 
 /** A hash of low cost, so that tests spend no time on it. */
 function cheapHash(password: string, salt = 'saltsalt'): string {

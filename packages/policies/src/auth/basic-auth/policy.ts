@@ -16,7 +16,7 @@ import { basicToken, type Credentials, parseBasicToken } from '../../identity/co
 import { openConsumerFile } from '../../identity/consumers/consumer-file.js'
 import { FailureWindow, WINDOW_SECONDS } from '../../identity/consumers/failure-window.js'
 import { type User, usersOf } from '../../identity/consumers/users.js'
-import { type BasicAuthConfig, basicAuthSchema, DEFAULT_CACHE_TTL, DEFAULT_REALM } from './schema.js'
+import { type BasicAuthConfig, basicAuthSchema } from './schema.js'
 import { PasswordVerifier } from './verifier.js'
 
 /** Authenticates the consumer by user name and password (RFC 7617). */
@@ -60,10 +60,10 @@ class Gate {
 
   constructor(config: BasicAuthConfig, find: FindUser, env: CompileEnv) {
     this.#find = find
-    this.#cacheTtlMs = parseDuration(config.cacheTtl ?? DEFAULT_CACHE_TTL)
+    this.#cacheTtlMs = parseDuration(config.cacheTtl)
     this.#maxFailures = config.maxFailuresPerMinute ?? Number.POSITIVE_INFINITY
-    this.#stripsCredentials = config.stripCredentials ?? true
-    this.#refusals = compileRefusals(config.realm ?? DEFAULT_REALM, env)
+    this.#stripsCredentials = config.stripCredentials
+    this.#refusals = compileRefusals(config.realm, env)
     this.#verifier = env.shared('basic-auth/verifier', () => new PasswordVerifier())
     const names = config.consumersFile ?? config.users?.map(({ name }) => name).sort()
     this.#failures = env.shared(`basic-auth/failures ${JSON.stringify(names)}`, () => new FailureWindow())

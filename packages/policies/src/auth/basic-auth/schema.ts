@@ -1,4 +1,4 @@
-import type { Static } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import {
   closed,
   optionalDuration,
@@ -11,11 +11,6 @@ import {
   string,
   text,
 } from '../../shared/options/options.js'
-
-/** Default of `realm`. */
-export const DEFAULT_REALM = 'Restricted'
-/** Default of `cacheTtl`. */
-export const DEFAULT_CACHE_TTL = '60s'
 
 const user = closed('One user.', {
   name: text(256, 'User name. It is also the consumer id.'),
@@ -37,11 +32,11 @@ export const basicAuthSchema = policyOptions(
       'Alternative to `users`: a file of consumers with their passwords, see docs/guides/consumers.md. It is reloaded when it changes.',
     ),
     realm: optionalString('Protection space named in the challenge.', {
-      default: DEFAULT_REALM,
+      default: 'Restricted',
       maxLength: 256,
     }),
     stripCredentials: optionalFlag(true, 'Removes `authorization` before the request is sent upstream.'),
-    cacheTtl: optionalDuration('Time for which a verified password is not hashed again.', DEFAULT_CACHE_TTL),
+    cacheTtl: optionalDuration('Time for which a verified password is not hashed again.', '60s'),
     maxFailuresPerMinute: optionalInteger(
       'Maximum number of failed attempts per client address and minute, counted per worker for all uses with the same users. After that, attempts get 429 `GW_RATE_LIMITED` for the rest of the minute. Verified callers at the same address are not affected. If attempts in progress could exceed the limit, further ones get 503 `GW_AUTH_OVERLOADED`.',
       { minimum: 1, maximum: 1_000_000 },
@@ -54,4 +49,4 @@ export const basicAuthSchema = policyOptions(
 )
 
 /** Configuration of `basic-auth`, derived from its schema. */
-export type BasicAuthConfig = Static<typeof basicAuthSchema>
+export type BasicAuthConfig = Configured<typeof basicAuthSchema>

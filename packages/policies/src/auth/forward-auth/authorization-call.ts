@@ -3,7 +3,7 @@ import { CALL_LOOP, hopField } from '../../shared/call/call-hops.js'
 import { fieldName } from '../../shared/message/field-name.js'
 import { compileFieldValue, isUsableValue } from '../../shared/message/field-value.js'
 import type { Render } from '../../shared/options/template.js'
-import { DEFAULT_REQUEST_HEADERS, type ForwardAuthConfig } from './schema.js'
+import type { ForwardAuthConfig } from './schema.js'
 
 /** Fields that describe the request to the server. Clients cannot set them. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
@@ -20,8 +20,8 @@ export type BuildCall = (x: Exchange, body: Uint8Array | null) => HttpCall | typ
 
 /** Compiles the call to the server. @throws Error if a field is not valid. */
 export function compileCall(config: ForwardAuthConfig, path: string): BuildCall {
-  const { requestHeaders = DEFAULT_REQUEST_HEADERS, addHeaders = {}, withBody = false } = config
-  const method = withBody ? 'POST' : (config.method ?? 'GET')
+  const { requestHeaders, addHeaders = {}, withBody } = config
+  const method = withBody ? 'POST' : config.method
   const added = Object.entries(addHeaders).map(([name, text]): readonly [string, string | Render] => [
     sentName(name),
     compileFieldValue(name, text),

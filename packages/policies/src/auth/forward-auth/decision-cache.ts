@@ -16,7 +16,6 @@ import {
   DEFAULT_ENTRIES,
   DEFAULT_NEGATIVE_TTL,
   DEFAULT_STALE,
-  DEFAULT_TIMEOUT,
   DEFAULT_TTL,
   type ForwardAuthConfig,
 } from './schema.js'
@@ -52,7 +51,7 @@ export class DecisionCache {
     const memory = new CallCache<Decision>({ maxEntries, maxBytes: MAX_BYTES, revalidateMs: 0, staleMs })
     const isShared = this.#ttlMs > 0 && cache?.scope !== 'worker'
     this.#answers = new AnswerCache(memory, isShared ? openTier(config, env, this.#ttlMs) : null)
-    this.#keyOf = cache?.key === undefined ? plainKey(withBody === true) : namedKey(cache.key, env)
+    this.#keyOf = cache?.key === undefined ? plainKey(withBody) : namedKey(cache.key, env)
   }
 
   /** Returns the decision about a request, or a promise if the server has to be called. */
@@ -97,7 +96,7 @@ function openTier(config: ForwardAuthConfig, env: CompileEnv, maxMs: number): An
   return new AnswerTier(env, {
     scope: 'gateway',
     space: `forward-auth:${digestOf(config)}`,
-    timeoutMs: parseDuration(config.timeout ?? DEFAULT_TIMEOUT),
+    timeoutMs: parseDuration(config.timeout),
     maxMs,
     downEvent: 'forward_auth_store_down',
   })

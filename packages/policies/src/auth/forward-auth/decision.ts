@@ -9,7 +9,7 @@ import {
   type Reply,
 } from '@sluice/core'
 import { fieldName } from '../../shared/message/field-name.js'
-import { DEFAULT_DENY_HEADERS, type ForwardAuthConfig } from './schema.js'
+import type { ForwardAuthConfig } from './schema.js'
 
 /** Decision of the authorization server about a request. */
 export interface Decision {
@@ -39,7 +39,7 @@ export function compileReader(config: ForwardAuthConfig): (answer: HttpAnswer) =
   const upstream = new Set((config.upstreamHeaders ?? []).map((name) => fieldName('request', name)))
   const client = names(config.clientHeaders)
   // The content coding must be passed on together with the body.
-  const deny = names(['content-encoding', ...(config.denyHeaders ?? DEFAULT_DENY_HEADERS)])
+  const deny = names(['content-encoding', ...config.denyHeaders])
   return (answer) => {
     if (isRefusal(answer.status)) return refused(answer, linesOf(answer, deny))
     if (answer.status < 200 || answer.status > 299)

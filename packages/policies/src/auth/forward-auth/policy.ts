@@ -20,7 +20,7 @@ import { SpoofedFields } from '../../shared/message/spoofed-fields.js'
 import { type BuildCall, compileCall } from './authorization-call.js'
 import { compileReader, type Decision, NoDecision } from './decision.js'
 import { DecisionCache } from './decision-cache.js'
-import { DEFAULT_ANSWER_BYTES, DEFAULT_TIMEOUT, type ForwardAuthConfig, forwardAuthSchema } from './schema.js'
+import { type ForwardAuthConfig, forwardAuthSchema } from './schema.js'
 
 const VARIABLE = 'forward-auth'
 
@@ -30,14 +30,13 @@ export const forwardAuth = definePolicy({
   summary: 'Asks your authorization server about each request, and passes its refusals on to the client.',
   schema: forwardAuthSchema,
   cost: 'io',
-  authenticates: ({ consumer, withBody }) =>
-    consumer === undefined ? null : withBody === true ? 'body' : 'request',
+  authenticates: ({ consumer, withBody }) => (consumer === undefined ? null : withBody ? 'body' : 'request'),
   compile(config, env): Step {
     const gate = new Gate(config, env)
     const passesFields = (config.clientHeaders ?? []).length > 0
     return {
       name: 'forward-auth',
-      ...(config.withBody === true
+      ...(config.withBody
         ? { decidesOnBody: true, onRequestBody: (x: Exchange, body: Uint8Array) => gate.admit(x, body) }
         : { onRequest: (x: Exchange) => gate.admit(x, null) }),
       ...(passesFields && { onResponse: (x: Exchange) => gate.passFields(x) }),
@@ -123,7 +122,7 @@ class Gate {
 }
 
 function clientOf(config: ForwardAuthConfig, origin: string, env: CompileEnv): HttpClient {
-  const { timeout = DEFAULT_TIMEOUT, maxAnswerBytes = DEFAULT_ANSWER_BYTES, tls } = config
-  const maxResponseBytes = parseSize(maxAnswerBytes)
+  const { timeout, tls } = config
+  const maxResponseBytes = parseSize(config.maxAnswerBytes)
   return env.httpClient({ origin, ...callOptions({ timeout, tls }), maxResponseBytes })
 }

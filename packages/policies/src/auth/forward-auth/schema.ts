@@ -1,4 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import { callTls } from '../../shared/call/call-tls.js'
 import {
   optionalClosed,
@@ -14,20 +15,6 @@ import {
   text,
 } from '../../shared/options/options.js'
 
-/** Default of `requestHeaders`. */
-export const DEFAULT_REQUEST_HEADERS: readonly string[] = ['authorization', 'cookie']
-/** Default of `denyHeaders`. */
-export const DEFAULT_DENY_HEADERS: readonly string[] = [
-  'content-type',
-  'location',
-  'set-cookie',
-  'www-authenticate',
-  'retry-after',
-]
-/** Default of `timeout`. */
-export const DEFAULT_TIMEOUT = '1s'
-/** Default of `maxAnswerBytes`. */
-export const DEFAULT_ANSWER_BYTES = '64kb'
 /** Default of `cache.ttl`. */
 export const DEFAULT_TTL = '30s'
 /** Default of `cache.negativeTtl`. */
@@ -88,10 +75,10 @@ export const forwardAuthSchema = policyOptions(
   {
     url: text(2048, 'URL of the authorization server, with path and query.', { destination: true }),
     method: optionalOneOf(['GET', 'HEAD', 'POST'], 'Method of the call.', 'GET'),
-    requestHeaders: headers(
-      'Fields of the client to send to the server, with all their lines.',
-      DEFAULT_REQUEST_HEADERS,
-    ),
+    requestHeaders: headers('Fields of the client to send to the server, with all their lines.', [
+      'authorization',
+      'cookie',
+    ]),
     addHeaders: optionalRecord(
       Type.String({ maxLength: 4096 }),
       'Additional fields for the server. Values may contain {{placeholders}}, as in `header`. Empty values are omitted.',
@@ -106,13 +93,16 @@ export const forwardAuthSchema = policyOptions(
       "Fields of an allowing response to add to the client's response, such as `set-cookie` of a renewed session.",
       [],
     ),
-    denyHeaders: headers('Fields of a refusing response to send to the client.', DEFAULT_DENY_HEADERS),
+    denyHeaders: headers('Fields of a refusing response to send to the client.', [
+      'content-type',
+      'location',
+      'set-cookie',
+      'www-authenticate',
+      'retry-after',
+    ]),
     consumer,
-    timeout: optionalDuration('Maximum time to wait for the server, 1ms to 20s.', DEFAULT_TIMEOUT),
-    maxAnswerBytes: optionalSize(
-      'Maximum size of the response body. A larger one is a failure.',
-      DEFAULT_ANSWER_BYTES,
-    ),
+    timeout: optionalDuration('Maximum time to wait for the server, 1ms to 20s.', '1s'),
+    maxAnswerBytes: optionalSize('Maximum size of the response body. A larger one is a failure.', '64kb'),
     onFailure: optionalOneOf(
       ['deny', 'allow'],
       'Behaviour if the server does not respond, responds with 5xx, or gives no decision: `deny` responds with 503 `GW_AUTH_UNAVAILABLE`. `allow` lets the request continue without the server\'s fields and sets `vars["forward-auth"]` to `unavailable`.',
@@ -129,4 +119,4 @@ export const forwardAuthSchema = policyOptions(
 )
 
 /** Configuration of `forward-auth`, derived from its schema. */
-export type ForwardAuthConfig = Static<typeof forwardAuthSchema>
+export type ForwardAuthConfig = Configured<typeof forwardAuthSchema>

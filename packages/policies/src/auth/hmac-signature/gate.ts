@@ -17,13 +17,7 @@ import { receivedRequest } from '../../shared/message/request-facts.js'
 import { whenSettled } from '../../shared/outcome/when-settled.js'
 import type { Check, Mac } from './mac.js'
 import { completed, type Draft } from './payload.js'
-import {
-  DEFAULT_CLOCK_SKEW,
-  DEFAULT_REPLAY_ENTRIES,
-  DEFAULT_REPLAY_WINDOW,
-  DEFAULT_TOLERANCE,
-  type HmacSignatureConfig,
-} from './schema.js'
+import type { HmacSignatureConfig } from './schema.js'
 import type { Scheme } from './scheme.js'
 import { parseTime } from './signature-time.js'
 
@@ -48,11 +42,8 @@ export class Gate {
   constructor(config: HmacSignatureConfig, scheme: Scheme, mac: Mac, env: CompileEnv) {
     this.#scheme = scheme
     this.#mac = mac
-    this.#window = new TimeWindow(
-      config.tolerance ?? DEFAULT_TOLERANCE,
-      config.clockSkew ?? DEFAULT_CLOCK_SKEW,
-    )
-    this.#strips = config.strip ?? false
+    this.#window = new TimeWindow(config.tolerance, config.clockSkew)
+    this.#strips = config.strip
     this.#replays = config.replay === undefined ? null : this.#oneTimeUse(config.replay, env)
     this.#pending = env.slot()
     this.#refusals = compileRefusals(scheme, env)
@@ -128,10 +119,8 @@ export class Gate {
   }
 
   #oneTimeUse(config: NonNullable<HmacSignatureConfig['replay']>, env: CompileEnv): OneTimeUse {
-    const entries = config.maxEntries ?? DEFAULT_REPLAY_ENTRIES
-    const ttlMs = this.#scheme.payload.hasTimestamp
-      ? this.#window.lengthMs
-      : parseDuration(config.window ?? DEFAULT_REPLAY_WINDOW)
+    const { maxEntries: entries, window } = config
+    const ttlMs = this.#scheme.payload.hasTimestamp ? this.#window.lengthMs : parseDuration(window)
     const space = `hmac-signature/${this.#scheme.header}`
     const seen = env.shared(`${space}/${entries}/${ttlMs}`, () => new ReplayCache(entries, ttlMs))
     return new OneTimeUse(env, { space, seen, sharing: config })

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { createHash, createHmac } from 'node:crypto'
 import { test } from 'node:test'
+import type { Static } from '@sinclair/typebox'
 import type { Exchange, Outcome, Step } from '@sluice/core'
 import type { ExchangeFields } from '@sluice/core/testing'
 import { ReplayCache } from '../../crypto/replay/replay-cache.js'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { hmacSignature } from './policy.js'
-import type { HmacSignatureConfig } from './schema.js'
+import type { hmacSignatureSchema } from './schema.js'
+
+type HmacSignatureConfig = Static<typeof hmacSignatureSchema>
 
 const SECRET = 'a secret of thirty-two bytes ....'
 const BEFORE = 'the secret that was used before it'

@@ -33,9 +33,8 @@ export const hmacSignature = definePolicy({
   },
 })
 
-function secretsOf({ mode, secrets, secretEncoding = 'utf8' }: HmacSignatureConfig, hash: string): Buffer[] {
-  const purpose = mode === 'sign' ? 'sign' : 'verify'
-  const use = { purpose, algorithms: [hash.replace('sha', 'HS')] } as const
+function secretsOf({ mode, secrets, secretEncoding }: HmacSignatureConfig, hash: string): Buffer[] {
+  const use = { purpose: mode, algorithms: [hash.replace('sha', 'HS')] } as const
   return secrets.map((secret, i) => secretBytes(secret, secretEncoding, use, `secret ${i + 1}`))
 }
 

@@ -1,4 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import { sharingOptions } from '../../crypto/replay/sharing-options.js'
 import {
   closed,
@@ -13,15 +14,6 @@ import {
   policyOptions,
   string,
 } from '../../shared/options/options.js'
-
-/** Default of `tolerance`. */
-export const DEFAULT_TOLERANCE = '5m'
-/** Default of `clockSkew`. */
-export const DEFAULT_CLOCK_SKEW = '1m'
-/** Default of `replay.maxEntries`. */
-export const DEFAULT_REPLAY_ENTRIES = 100_000
-/** Default of `replay.window`. */
-export const DEFAULT_REPLAY_WINDOW = '1h'
 
 const timestamp = closed(
   'Location of the signing time, with preset `custom`. The payload must contain `{{timestamp}}`.',
@@ -38,11 +30,11 @@ const timestamp = closed(
 const replay = closed('Refuses requests that have already been accepted once.', {
   maxEntries: optionalInteger(
     'Maximum number of requests that each worker remembers, about 150 bytes each. When the limit is reached, requests get 503.',
-    { default: DEFAULT_REPLAY_ENTRIES, minimum: 1, maximum: 10_000_000 },
+    { default: 100_000, minimum: 1, maximum: 10_000_000 },
   ),
   window: optionalDuration(
     'Time for which a request is remembered if no time is signed. Otherwise it is the sum of `tolerance` and `clockSkew`.',
-    DEFAULT_REPLAY_WINDOW,
+    '1h',
   ),
   ...sharingOptions,
 })
@@ -85,8 +77,8 @@ export const hmacSignatureSchema = policyOptions(
       'Signed text, with `custom`. Default: `{{body}}`. Placeholders: `{{method}}`, `{{host}}`, `{{path}}`, `{{query}}`, `{{header.NAME}}`, `{{timestamp}}`, `{{body}}`, and the body digests `{{body.sha256.hex}}`, `{{body.sha256.base64}}`, `{{body.sha512.hex}}`, `{{body.sha512.base64}}`.',
     ),
     timestamp: Type.Optional(timestamp),
-    tolerance: optionalDuration('Maximum age of a signature, if its time is signed.', DEFAULT_TOLERANCE),
-    clockSkew: optionalDuration('Maximum time that a signature may lie in the future.', DEFAULT_CLOCK_SKEW),
+    tolerance: optionalDuration('Maximum age of a signature, if its time is signed.', '5m'),
+    clockSkew: optionalDuration('Maximum time that a signature may lie in the future.', '1m'),
     replay: Type.Optional(replay),
     strip: optionalFlag(false, 'Removes the signature before the request is sent upstream.'),
     allowWeak: optionalFlag(false, 'Allows `algorithm: sha1`, for senders that support nothing else.'),
@@ -100,4 +92,4 @@ export const hmacSignatureSchema = policyOptions(
 )
 
 /** Configuration of `hmac-signature`, derived from its schema. */
-export type HmacSignatureConfig = Static<typeof hmacSignatureSchema>
+export type HmacSignatureConfig = Configured<typeof hmacSignatureSchema>

@@ -84,6 +84,6 @@ function customScheme(config: HmacSignatureConfig): Scheme {
     timestamp:
       timestamp === undefined
         ? null
-        : { header: fieldName('request', timestamp.header), format: timestamp.format ?? 'unix' },
+        : { header: fieldName('request', timestamp.header), format: timestamp.format },
   }
 }

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
+import type { Static } from '@sinclair/typebox'
 import { type ClientCertificate, certificateFacts, type Step } from '@sluice/core'
 import { exchange, makeCertificate, testEnv } from '../../testing.js'
 import { mtls } from './policy.js'
-import type { MtlsConfig } from './schema.js'
+import type { mtlsSchema } from './schema.js'
+
+type MtlsConfig = Static<typeof mtlsSchema>
 
 const BILLING: ClientCertificate = {
   subject: 'CN=billing,O=Example\\, Ltd',

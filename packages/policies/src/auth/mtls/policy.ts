@@ -58,7 +58,7 @@ function connected(x: Exchange): ClientCertificate | null {
  * Reads the certificate from the field. The listener removes the field from requests that do not come from a
  * trusted proxy.
  */
-function forwarded({ xfccElement = 'only' }: MtlsConfig) {
+function forwarded({ xfccElement }: MtlsConfig) {
   const known = new LRUCache<string, ClientCertificate>({
     maxSize: MAX_REMEMBERED,
     sizeCalculation: (_, value) => value.length,

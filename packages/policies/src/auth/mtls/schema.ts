@@ -1,4 +1,4 @@
-import type { Static } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import {
   closed,
   optionalList,
@@ -72,4 +72,4 @@ export const mtlsSchema = policyOptions(
 )
 
 /** Configuration of `mtls`, derived from its schema. */
-export type MtlsConfig = Static<typeof mtlsSchema>
+export type MtlsConfig = Configured<typeof mtlsSchema>

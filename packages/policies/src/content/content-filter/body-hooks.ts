@@ -39,7 +39,7 @@ export function bodyHooks(options: BodyHooksOptions, env: CompileEnv): ReadingHo
 }
 
 function largerOf({ config, side, filter }: BodyHooksOptions, env: CompileEnv): Outcome | 'beginning' {
-  const { onExceed = 'block', maxScanBytes = '256kb' } = config
+  const { onExceed, maxScanBytes } = config
   if (onExceed === 'pass') return null
   if (onExceed === 'scan-prefix' && !filter.needsWhole) return 'beginning'
   return side === 'request'

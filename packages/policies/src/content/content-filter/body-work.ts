@@ -3,7 +3,6 @@ import type { Side } from '../../shared/message/side.js'
 import { type BodyInput, type Reading, readingWork } from '../../shared/text/body-reading.js'
 import { type BodyFindings, BodyScan } from './body.js'
 import { Finders } from './finder.js'
-import { DEFAULT_PASSES } from './limits.js'
 import { compileRules } from './rules.js'
 import type { ContentFilterConfig } from './schema.js'
 
@@ -16,6 +15,6 @@ export interface BodyWorkConfig {
 /** Scans large bodies on a thread. */
 export const work: OffloadedWork<BodyWorkConfig, BodyInput, Reading<BodyFindings>> = ({ config, side }) => {
   const rules = compileRules(config, side)
-  const filter = new BodyScan(rules, new Finders(rules, config.decodePasses ?? DEFAULT_PASSES))
+  const filter = new BodyScan(rules, new Finders(rules, config.decodePasses))
   return readingWork((input, json) => filter.scan(input, json))
 }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Static } from '@sinclair/typebox'
 import { CheckFailure, type Eventual, type Exchange, type Outcome, type Reply, type Step } from '@sluice/core'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { contentFilter } from './policy.js'
-import type { ContentFilterConfig, RuleConfig } from './schema.js'
+import type { contentFilterSchema, RuleConfig } from './schema.js'
+
+type ContentFilterConfig = Static<typeof contentFilterSchema>
 
 const JSON_TYPE = ['content-type', 'application/json']
 

@@ -18,19 +18,15 @@ export interface Rule {
   readonly score: number
 }
 
-const DEFAULT_TARGETS = ['query', 'body']
-const DEFAULT_DECODE: readonly DecodePass[] = ['url', 'html', 'unicode']
-const PACK_TARGETS = ['path', 'query', 'header:*', 'cookie', 'body']
 /** Decoding steps that the patterns of packs rely on. */
 const PACK_DECODE: readonly DecodePass[] = ['url', 'html', 'unicode', 'comments', 'spaces']
-const DEFAULT_SCORE = 5
 
 /**
  * Compiles the rules for a message: configured rules first, then those of packs. @throws Error if a rule is
  * invalid.
  */
 export function compileRules(config: ContentFilterConfig, side: Side): readonly Rule[] {
-  const own = (config.rules ?? []).filter((rule) => (rule.phase ?? 'request') === side)
+  const own = (config.rules ?? []).filter((rule) => rule.phase === side)
   const rules = [...own.map(ownRule), ...(side === 'request' ? packRules(config) : [])]
   for (const rule of rules) checkTargets(rule, side)
   return rules
@@ -40,12 +36,12 @@ function ownRule(config: RuleConfig): Rule {
   return {
     name: config.name,
     pattern: withContext(`rule '${config.name}':`, () =>
-      compilePattern(config.pattern, config.caseInsensitive ?? true),
+      compilePattern(config.pattern, config.caseInsensitive),
     ),
-    targets: (config.target ?? DEFAULT_TARGETS).map(normalTarget),
-    decode: config.decode ?? DEFAULT_DECODE,
-    action: config.action ?? 'block',
-    score: config.score ?? DEFAULT_SCORE,
+    targets: config.target.map(normalTarget),
+    decode: config.decode,
+    action: config.action,
+    score: config.score,
   }
 }
 
@@ -54,9 +50,9 @@ function packRules({ packs = [], packTarget, packAction, except = [] }: ContentF
     PACKS[written].rules.map(({ name, pattern, score }) => ({
       name: `${written.split('@')[0]}/${name}`,
       pattern: compilePattern(pattern, true),
-      targets: (packTarget ?? PACK_TARGETS).map(normalTarget),
+      targets: packTarget.map(normalTarget),
       decode: PACK_DECODE,
-      action: packAction ?? 'block',
+      action: packAction,
       score,
     })),
   )

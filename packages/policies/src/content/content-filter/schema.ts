@@ -1,4 +1,4 @@
-import type { Static } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import {
   closed,
   oneOf,
@@ -116,6 +116,6 @@ export const contentFilterSchema = policyOptions(
 )
 
 /** Configuration of `content-filter`, derived from its schema. */
-export type ContentFilterConfig = Static<typeof contentFilterSchema>
+export type ContentFilterConfig = Configured<typeof contentFilterSchema>
 /** Entry of `rules`. */
 export type RuleConfig = NonNullable<ContentFilterConfig['rules']>[number]

@@ -10,16 +10,19 @@ export interface OpenerConfig {
   readonly algorithm: CipherName
   readonly keys: readonly string[]
   readonly encoding: SealedEncoding
-  readonly context: string | undefined
-  readonly allowWeak: boolean
+  readonly context?: string
 }
 
 /** Decrypts an encoded value. Returns null if anything fails. */
 export type Opener = (written: Uint8Array, x: Exchange) => Decrypted | Promise<Decrypted>
 
 /** Compiles the decryption of a value. @throws Error if a key cannot be used. */
-export async function compileOpener(config: OpenerConfig, ring: KeyRing): Promise<Opener> {
-  const cipher = cipherOf(config.algorithm, config.allowWeak, config.context !== undefined)
+export async function compileOpener(
+  config: OpenerConfig,
+  ring: KeyRing,
+  allowWeak: boolean,
+): Promise<Opener> {
+  const cipher = cipherOf(config.algorithm, allowWeak, config.context !== undefined)
   const decryptors = new Map<string, Decryptor>()
   for (const id of config.keys) decryptors.set(id, await cipher.decryptor(ring.get(id)))
   const context = compileContext(config.context)

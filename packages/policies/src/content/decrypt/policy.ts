@@ -1,7 +1,6 @@
 import { type CompileEnv, definePolicy, type Outcome, setHeader } from '@sluice/core'
 import type { Decrypted } from '../../crypto/cipher/encryptor.js'
 import { type FieldLocations, fieldLocations } from '../../crypto/cipher/field-locations.js'
-import { DEFAULT_MAX_BODY } from '../../crypto/cipher/field-options.js'
 import { KeyRing } from '../../crypto/keys/key-ring.js'
 import type { Draft } from '../../shared/field-location/draft.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
@@ -21,13 +20,11 @@ export const decrypt = definePolicy({
   cost: 'cpu',
   secretNames: ({ fields }) => namesOf(fields.map(({ from, to }) => to ?? from)),
   async compile(config, env) {
-    const side = config.phase ?? 'request'
+    const side = config.phase
     const ring = new KeyRing(config.keys)
-    const allowWeak = config.allowWeak === true
     const fields = config.fields.map((field) => ({ field, ...locationsOf(field, side) }))
     const steps = fields.map(async ({ field, from, to }) => {
-      const { algorithm, keys, encoding = 'base64', context } = field
-      const open = await compileOpener({ algorithm, keys, encoding, context, allowWeak }, ring)
+      const open = await compileOpener(field, ring, config.allowWeak)
       return compileField({ field, from, to, open }, side, env)
     })
     return fieldHooks({
@@ -35,7 +32,7 @@ export const decrypt = definePolicy({
       side,
       locations: fields.flatMap(({ from, to }) => [from, to]),
       steps: await Promise.all(steps),
-      maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY,
+      maxBodyBytes: config.maxBodyBytes,
     })
   },
 })
@@ -63,7 +60,7 @@ function compileField({ field, from, to, open }: Field, side: Side, env: Compile
   return (draft) => {
     const written = from.read(draft)
     if (written === null) {
-      if (field.optional !== true) return failed
+      if (!field.optional) return failed
       if (from.text !== to.text) to.remove(draft)
       return null
     }

@@ -1,4 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import { CIPHER_NAMES } from '../../crypto/cipher/cipher.js'
 import {
   LOCATIONS_TEXT,
@@ -66,4 +67,4 @@ export const decryptSchema = policyOptions(
 )
 
 /** Configuration of `decrypt`, derived from its schema. */
-export type DecryptConfig = Static<typeof decryptSchema>
+export type DecryptConfig = Configured<typeof decryptSchema>

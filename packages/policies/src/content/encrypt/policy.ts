@@ -2,7 +2,6 @@ import { type CompileEnv, definePolicy, setHeader } from '@sluice/core'
 import { cipherOf } from '../../crypto/cipher/cipher.js'
 import { compileContext } from '../../crypto/cipher/context.js'
 import { type FieldLocations, fieldLocations } from '../../crypto/cipher/field-locations.js'
-import { DEFAULT_MAX_BODY } from '../../crypto/cipher/field-options.js'
 import { writeSealed } from '../../crypto/cipher/sealed-text.js'
 import { KeyRing } from '../../crypto/keys/key-ring.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
@@ -20,17 +19,15 @@ export const encrypt = definePolicy({
   cost: 'cpu',
   secretNames: ({ fields }) => namesOf(fields.map(({ from }) => from)),
   compile(config, env) {
-    const side = config.phase ?? 'request'
+    const side = config.phase
     const ring = new KeyRing(config.keys)
     const fields = config.fields.map((field) => ({ field, ...fieldLocations(field, side, 'to') }))
     return fieldHooks({
       name: 'encrypt',
       side,
       locations: fields.flatMap(({ from, to }) => [from, to]),
-      steps: fields.map((each) =>
-        compileField(each, { ring, side, env, allowWeak: config.allowWeak === true }),
-      ),
-      maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY,
+      steps: fields.map((each) => compileField(each, { ring, side, env, allowWeak: config.allowWeak })),
+      maxBodyBytes: config.maxBodyBytes,
     })
   },
 })
@@ -50,10 +47,10 @@ function compileField(
   const cipher = cipherOf(field.algorithm, around.allowWeak, field.context !== undefined)
   const seal = cipher.encryptor(around.ring.get(field.key))
   const context = compileContext(field.context)
-  const encoding = field.encoding ?? 'base64'
-  const keyId = field.writeKeyId === false ? null : field.key
+  const { encoding } = field
+  const keyId = field.writeKeyId ? field.key : null
   const contentType = field.contentType ?? (encoding === 'raw' ? 'application/octet-stream' : 'text/plain')
-  const removesSource = from.text !== to.text && field.keepSource !== true
+  const removesSource = from.text !== to.text && !field.keepSource
   const missing = sideRefusal(env, side, 'GW_BAD_REQUEST', `the ${side} has no value at '${from.text}'`)
   const noRoom = sideRefusal(
     env,
@@ -64,7 +61,7 @@ function compileField(
   return (draft) => {
     const plain = from.read(draft)
     if (plain === null) {
-      if (field.optional !== true) return missing
+      if (!field.optional) return missing
       if (from.text !== to.text) to.remove(draft)
       return null
     }

@@ -1,4 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import { CIPHER_NAMES } from '../../crypto/cipher/cipher.js'
 import {
   LOCATIONS_TEXT,
@@ -65,4 +66,4 @@ export const encryptSchema = policyOptions(
 )
 
 /** Configuration of `encrypt`, derived from its schema. */
-export type EncryptConfig = Static<typeof encryptSchema>
+export type EncryptConfig = Configured<typeof encryptSchema>

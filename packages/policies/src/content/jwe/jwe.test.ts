@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import type { Static } from '@sinclair/typebox'
 import { type CompileEnv, type Exchange, type Outcome, Overload } from '@sluice/core'
 import { keyPair } from '@sluice/core/testing'
 import { CompactEncrypt, compactDecrypt } from 'jose'
@@ -9,7 +10,9 @@ import { COMPRESSED_7520, ENCRYPTION_VECTORS, PLAINTEXT_7520 } from '../../crypt
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { ENCRYPTIONS, type Encryption, KEY_ALGORITHMS, type KeyAlgorithm } from './key-algorithm.js'
 import { jwe } from './policy.js'
-import type { JweConfig } from './schema.js'
+import type { jweSchema } from './schema.js'
+
+type JweConfig = Static<typeof jweSchema>
 
 interface Pair {
   readonly publicKey: KeyObject

@@ -5,7 +5,7 @@ import type { KeyMaterial } from '../../crypto/keys/key-material.js'
 import { rsaWeaknessOf } from '../../crypto/keys/key-strength.js'
 import { withContext } from '../../shared/outcome/with-context.js'
 import { type Encryption, isAllowedBy, isKeyFor, type KeyAlgorithm } from './key-algorithm.js'
-import { DEFAULT_ENCRYPTION, type JweConfig } from './schema.js'
+import type { JweConfig } from './schema.js'
 
 /** A key that can be sent to a thread. Threads read no files, so they use the key that was loaded. */
 export interface PlainKey {
@@ -30,7 +30,7 @@ export interface EncryptionPlan {
 
 /** Loads the keys of `decrypt`. @throws Error that names the key and the remedy. */
 export function decryptionPlan(config: NonNullable<JweConfig['decrypt']>): DecryptionPlan {
-  const { keys = [], jwks, algorithms, encryptions = [DEFAULT_ENCRYPTION] } = config
+  const { keys = [], jwks, algorithms, encryptions } = config
   if (config.keys === undefined && jwks === undefined) throw new Error("configure 'keys', 'jwks' or both")
   const plain = keys.map((key, i) =>
     withContext(keyName(i, key), () => plainKey(loadKey(key, 'decrypt'), key, { algorithms, encryptions })),
@@ -45,7 +45,7 @@ export function decryptionPlan(config: NonNullable<JweConfig['decrypt']>): Decry
 
 /** Loads the key of `encrypt` and builds the header of all messages. @throws Error if the key is invalid. */
 export function encryptionPlan(config: NonNullable<JweConfig['encrypt']>): EncryptionPlan {
-  const { key: source, algorithm: alg, encryption: enc = DEFAULT_ENCRYPTION, typ, cty } = config
+  const { key: source, algorithm: alg, encryption: enc, typ, cty } = config
   const key = withContext("the key under 'encrypt'", () =>
     plainKey(loadKey(source, 'encrypt'), {}, { algorithms: [alg], encryptions: [enc] }),
   )

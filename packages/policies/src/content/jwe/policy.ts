@@ -3,7 +3,7 @@ import { type BodyWork, bodyStep, messageRefusal } from '../../crypto/jose/body-
 import { replaceBody, type Side } from '../../shared/message/side.js'
 import { onOverload, overloadRefusal } from '../../shared/outcome/overload.js'
 import { decryptionPlan, encryptionPlan } from './plain-key.js'
-import { DEFAULT_CONTENT_TYPE, type JweConfig, jweSchema } from './schema.js'
+import { type JweConfig, jweSchema } from './schema.js'
 import { Transcoder } from './transcoder.js'
 
 const overloaded = onOverload(
@@ -17,7 +17,7 @@ export const jwe = definePolicy({
   schema: jweSchema,
   cost: 'cpu',
   compile(config, env) {
-    const { phase: side = 'request', encrypt, decrypt, maxBodyBytes } = config
+    const { phase: side, encrypt, decrypt, maxBodyBytes } = config
     const maxBytes = maxBodyBytes === undefined ? null : parseSize(maxBodyBytes)
     if ((decrypt === undefined) === (encrypt === undefined))
       throw new Error("write either 'decrypt' or 'encrypt'")
@@ -28,12 +28,11 @@ export const jwe = definePolicy({
 
 function decryption(config: NonNullable<JweConfig['decrypt']>, side: Side, env: CompileEnv): BodyWork {
   const transcoder = new Transcoder(decryptionPlan(config), env)
-  const type = config.contentType ?? DEFAULT_CONTENT_TYPE
   const failed = messageRefusal(side, env, 'GW_DECRYPT_FAILED', 'the body could not be decrypted')
   return (x, body) =>
     transcoder.run(body, x).then((plaintext): Outcome => {
       if (plaintext === null) return failed
-      replaceBody(x, side, plaintext, type)
+      replaceBody(x, side, plaintext, config.contentType)
       return null
     }, overloaded)
 }

@@ -1,4 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import { jwksSchema, keyMembers, keySource, MAX_KEYS, MEDIA_TYPE } from '../../crypto/jose/key-schema.js'
 import {
   closed,
@@ -11,12 +12,7 @@ import {
   optionalText,
   policyOptions,
 } from '../../shared/options/options.js'
-import { ENCRYPTIONS, type Encryption, KEY_ALGORITHMS } from './key-algorithm.js'
-
-/** Default of `encryptions` and `encryption`. */
-export const DEFAULT_ENCRYPTION: Encryption = 'A256GCM'
-/** Default of `contentType`. */
-export const DEFAULT_CONTENT_TYPE = 'application/json'
+import { ENCRYPTIONS, KEY_ALGORITHMS } from './key-algorithm.js'
 
 const decrypt = closed('Decrypts bodies.', {
   keys: optionalList(
@@ -32,10 +28,10 @@ const decrypt = closed('Decrypts bodies.', {
   encryptions: optionalList(
     oneOf(ENCRYPTIONS, 'A content encryption algorithm.'),
     'Accepted content encryption algorithms (`enc`).',
-    { default: [DEFAULT_ENCRYPTION], minItems: 1, uniqueItems: true },
+    { default: ['A256GCM'], minItems: 1, uniqueItems: true },
   ),
   contentType: optionalString('Content type of the decrypted body.', {
-    default: DEFAULT_CONTENT_TYPE,
+    default: 'application/json',
     pattern: MEDIA_TYPE,
   }),
 })
@@ -43,7 +39,7 @@ const decrypt = closed('Decrypts bodies.', {
 const encrypt = closed('Encrypts bodies.', {
   key: closed('Public key of the recipient, or shared secret: `jwk`, `pem`, `file` or `secret`.', keySource),
   algorithm: oneOf(KEY_ALGORITHMS, 'Key management algorithm (`alg`).'),
-  encryption: optionalOneOf(ENCRYPTIONS, 'Content encryption algorithm (`enc`).', DEFAULT_ENCRYPTION),
+  encryption: optionalOneOf(ENCRYPTIONS, 'Content encryption algorithm (`enc`).', 'A256GCM'),
   typ: optionalText(256, 'Header parameter `typ`. Default: none.'),
   cty: optionalText(256, 'Header parameter `cty`. Default: none.'),
 })
@@ -65,4 +61,4 @@ export const jweSchema = policyOptions(
 )
 
 /** Configuration of `jwe`, derived from its schema. */
-export type JweConfig = Static<typeof jweSchema>
+export type JweConfig = Configured<typeof jweSchema>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
+import type { Static } from '@sinclair/typebox'
 import type { Exchange, Outcome } from '@sluice/core'
 import { CompactSign, compactVerify, FlattenedSign, flattenedVerify } from 'jose'
 import { encode, Issuer, signedToken } from '../../crypto/jose/testing/issuer.js'
@@ -8,7 +9,9 @@ import { DETACHED_7797, SECRET_7515, SIGNATURE_VECTORS } from '../../crypto/jose
 import { mac } from '../../crypto/keys/signature.js'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { jws } from './policy.js'
-import type { JwsConfig } from './schema.js'
+import type { jwsSchema } from './schema.js'
+
+type JwsConfig = Static<typeof jwsSchema>
 
 const issuer = new Issuer('ES256', 'main')
 const rsa = new Issuer('RS256', 'rsa')

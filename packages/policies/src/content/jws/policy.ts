@@ -11,7 +11,7 @@ export const jws = definePolicy({
   schema: jwsSchema,
   cost: 'cpu',
   compile(config, env) {
-    const { phase: side = 'request', verify, sign, maxBodyBytes } = config
+    const { phase: side, verify, sign, maxBodyBytes } = config
     const maxBytes = maxBodyBytes === undefined ? null : parseSize(maxBodyBytes)
     if ((verify === undefined) === (sign === undefined)) throw new Error("write either 'verify' or 'sign'")
     const work =

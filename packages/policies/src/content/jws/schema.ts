@@ -1,4 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import {
   allowWeakSchema,
   jwksSchema,
@@ -22,11 +23,6 @@ import {
   string,
 } from '../../shared/options/options.js'
 
-/** Default of `header`. */
-export const DEFAULT_HEADER = 'x-jws-signature'
-/** Default of `contentType`. */
-export const DEFAULT_CONTENT_TYPE = 'application/json'
-
 const verify = closed('Verifies signatures.', {
   keys: optionalList(
     closed('A key: `jwk`, `pem`, `file` or `secret`.', keyMembers(SIGNATURE_ALGORITHMS)),
@@ -49,7 +45,7 @@ const verify = closed('Verifies signatures.', {
     'unwrap',
   ),
   contentType: optionalString('Content type of an unwrapped payload.', {
-    default: DEFAULT_CONTENT_TYPE,
+    default: 'application/json',
     pattern: MEDIA_TYPE,
   }),
 })
@@ -71,7 +67,7 @@ export const jwsSchema = policyOptions(
       'compact',
     ),
     header: optionalString('Header with a detached signature.', {
-      default: DEFAULT_HEADER,
+      default: 'x-jws-signature',
       minLength: 1,
       maxLength: 256,
     }),
@@ -93,6 +89,6 @@ export const jwsSchema = policyOptions(
 )
 
 /** Configuration of `jws`, derived from its schema. */
-export type JwsConfig = Static<typeof jwsSchema>
+export type JwsConfig = Configured<typeof jwsSchema>
 /** Form of a signature. */
-export type JwsForm = NonNullable<JwsConfig['form']>
+export type JwsForm = JwsConfig['form']

@@ -22,8 +22,8 @@ export function signing(
   config: JwsConfig & { readonly sign: NonNullable<JwsConfig['sign']> },
   side: Side,
 ): BodyWork {
-  const { form = 'compact', unencoded } = config
-  const isUnencoded = form === 'detached' && unencoded !== false
+  const { form, unencoded } = config
+  const isUnencoded = form === 'detached' && unencoded
   const { sign, head } = compileSigner(config, isUnencoded)
   const attach = attachment(side, config)
   return (x, body) => {
@@ -53,7 +53,7 @@ function compileSigner(
     if (material.alg !== null && material.alg !== alg)
       throw new Error(`is a JWK for ${material.alg}, not for ${alg}`)
     const made = signer(alg, key)
-    const weakness = allowWeak === true ? null : weaknessOf(key, alg)
+    const weakness = allowWeak ? null : weaknessOf(key, alg)
     if (weakness !== null) throw new Error(`${weakness}, or set allowWeak`)
     if (hasInsecureExponent(key)) throw new Error('is an RSA key with an insecure exponent')
     const header = {
@@ -69,7 +69,7 @@ function compileSigner(
   }
 }
 
-function attachment(side: Side, { form = 'compact', header }: JwsConfig): Attach {
+function attachment(side: Side, { form, header }: JwsConfig): Attach {
   if (form === 'detached') {
     const name = fieldNamed(header)
     return (x, { head, signature }) =>

@@ -15,7 +15,7 @@ import { signatureChecks } from '../../crypto/keys/signature-checks.js'
 import { headersOf, replaceBody, type Side } from '../../shared/message/side.js'
 import { overloadRefusal } from '../../shared/outcome/overload.js'
 import { whenSettled } from '../../shared/outcome/when-settled.js'
-import { DEFAULT_CONTENT_TYPE, DEFAULT_HEADER, type JwsConfig, type JwsForm } from './schema.js'
+import type { JwsConfig, JwsForm } from './schema.js'
 import { readCompact, readDetached, readFlattened, type SignedMessage } from './signed-message.js'
 
 /** Result of reading a message: a signature, or a reason why there is none. */
@@ -28,8 +28,8 @@ export function verification(
   side: Side,
   env: CompileEnv,
 ): BodyWork {
-  const { verify, form = 'compact' } = config
-  const keys: KeySet = compileKeySet({ ...verify, allowWeak: config.allowWeak === true }, verify.algorithms)
+  const { verify, form } = config
+  const keys: KeySet = compileKeySet({ ...verify, allowWeak: config.allowWeak }, verify.algorithms)
   const types = verify.types === undefined ? null : new Set(verify.types.map(plainType))
   const read = reader(form, side, config)
   const refusals = compileRefusals(side, form, env)
@@ -37,8 +37,7 @@ export function verification(
   const accept = (x: Exchange, { payload }: SignedMessage, key: SignatureKey | undefined) => {
     if (key === undefined) return refusals.invalid
     if (side === 'request') x.setVar('jws', key.kid ?? '')
-    if (form !== 'detached' && verify.payload !== 'keep')
-      replaceBody(x, side, payload, verify.contentType ?? DEFAULT_CONTENT_TYPE)
+    if (form !== 'detached' && verify.payload !== 'keep') replaceBody(x, side, payload, verify.contentType)
     return null
   }
   return (x, body) => {
@@ -56,7 +55,7 @@ export function verification(
 }
 
 function reader(form: JwsForm, side: Side, { header, unencoded }: JwsConfig): Reader {
-  if (form === 'detached') return detachedReader(side, fieldNamed(header), unencoded !== false)
+  if (form === 'detached') return detachedReader(side, fieldNamed(header), unencoded)
   const read = form === 'compact' ? readCompact : readFlattened
   return (_, body) => (body.length === 0 ? 'missing' : (read(body) ?? 'malformed'))
 }
@@ -74,7 +73,7 @@ function detachedReader(side: Side, name: string, isUnencoded: boolean): Reader 
  * Returns the header name of detached signatures in lower case. @throws Error if it is not a valid field
  * name.
  */
-export function fieldNamed(written = DEFAULT_HEADER): string {
+export function fieldNamed(written: string): string {
   const name = written.toLowerCase()
   if (!isToken(name)) throw new Error(`'${written}' is not a valid header name; use letters, digits and '-'`)
   return name

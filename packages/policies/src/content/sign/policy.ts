@@ -1,5 +1,4 @@
 import { type CompileEnv, definePolicy } from '@sluice/core'
-import { DEFAULT_MAX_BODY } from '../../crypto/cipher/field-options.js'
 import { KeyRing } from '../../crypto/keys/key-ring.js'
 import { asymmetricSigner } from '../../crypto/keys/signature.js'
 import { ecdsaForm } from '../../crypto/keys/signature-options.js'
@@ -20,7 +19,7 @@ export const sign = definePolicy({
   schema: signSchema,
   cost: 'cpu',
   compile(config, env) {
-    const side = config.phase ?? 'request'
+    const side = config.phase
     const ring = new KeyRing(config.keys)
     return fieldHooks({
       name: 'sign',
@@ -30,7 +29,7 @@ export const sign = definePolicy({
         compileLocation(to, side),
       ]),
       steps: config.signatures.map((signature) => compileSignature(signature, ring, side, env)),
-      maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY,
+      maxBodyBytes: config.maxBodyBytes,
     })
   },
 })
@@ -48,13 +47,13 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
   const missing = sideRefusal(env, side, 'GW_BAD_REQUEST', `the ${side} has nothing at '${from.text}'`)
   const noRoom = sideRefusal(env, side, 'GW_BODY_UNPARSABLE', `the ${side} has no room for '${to.text}'`)
   const put = (draft: Draft, signature: Buffer) => {
-    const text = encode(signature, config.encoding ?? 'base64')
+    const text = encode(signature, config.encoding)
     return to.write(draft, Buffer.from(text), false) ? null : noRoom
   }
   return (draft) => {
     const bytes = from.read(draft)
     if (bytes === null) {
-      if (config.optional !== true) return missing
+      if (!config.optional) return missing
       to.remove(draft)
       return null
     }

@@ -1,4 +1,4 @@
-import type { Static } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import {
   LOCATIONS_TEXT,
   locationOption,
@@ -35,4 +35,4 @@ export const signSchema = policyOptions(
 )
 
 /** Configuration of `sign`, derived from its schema. */
-export type SignConfig = Static<typeof signSchema>
+export type SignConfig = Configured<typeof signSchema>

@@ -1,5 +1,4 @@
 import { type CompileEnv, definePolicy } from '@sluice/core'
-import { DEFAULT_MAX_BODY } from '../../crypto/cipher/field-options.js'
 import { KeyRing } from '../../crypto/keys/key-ring.js'
 import { asymmetricCheck, firstVerified } from '../../crypto/keys/signature.js'
 import { signatureChecks } from '../../crypto/keys/signature-checks.js'
@@ -21,7 +20,7 @@ export const verify = definePolicy({
   schema: verifySchema,
   cost: 'cpu',
   compile(config, env) {
-    const side = config.phase ?? 'request'
+    const side = config.phase
     const ring = new KeyRing(config.keys)
     const step = fieldHooks({
       name: 'verify',
@@ -31,7 +30,7 @@ export const verify = definePolicy({
         compileLocation(signature, side),
       ]),
       steps: config.signatures.map((signature) => compileSignature(signature, ring, side, env)),
-      maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY,
+      maxBodyBytes: config.maxBodyBytes,
     })
     return { ...step, decidesOnBody: step.onRequestBody !== undefined }
   },
@@ -56,14 +55,14 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
   return (draft) => {
     const written = location.read(draft)
     const bytes = from.read(draft)
-    if (written === null) return bytes === null && config.optional === true ? null : missing
-    const signature = decode(Buffer.from(written).toString('latin1'), config.encoding ?? 'base64')
+    if (written === null) return bytes === null && config.optional ? null : missing
+    const signature = decode(Buffer.from(written).toString('latin1'), config.encoding)
     if (bytes === null || signature === null) return invalid
     const search = firstVerified(keyChecks, (check) => ({ check, input: bytes, signature }))
     return whenSettled(checks.run(draft.x, search), (found) => {
       if (found === null) return overloaded
       if (found === undefined) return invalid
-      if (config.strip === true) location.remove(draft)
+      if (config.strip) location.remove(draft)
       return null
     })
   }

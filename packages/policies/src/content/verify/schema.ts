@@ -1,4 +1,4 @@
-import type { Static } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import {
   LOCATIONS_TEXT,
   locationOption,
@@ -40,4 +40,4 @@ export const verifySchema = policyOptions(
 )
 
 /** Configuration of `verify`, derived from its schema. */
-export type VerifyConfig = Static<typeof verifySchema>
+export type VerifyConfig = Configured<typeof verifySchema>

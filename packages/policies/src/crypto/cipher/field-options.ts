@@ -1,9 +1,6 @@
 import { LOCATION_FORMS } from '../../shared/field-location/location.js'
 import { optionalFlag, optionalOneOf, optionalSize, string } from '../../shared/options/options.js'
 
-/** Default of `maxBodyBytes`. */
-export const DEFAULT_MAX_BODY = '1mb'
-
 /** Schema of a location option. */
 export function locationOption(description: string) {
   return string(description, { minLength: 1, maxLength: 512 })
@@ -13,7 +10,7 @@ export function locationOption(description: string) {
 export const phaseOption = optionalOneOf(['request', 'response'], 'Message with the locations.', 'request')
 
 /** Schema of the maximum body size. */
-export const maxBodyOption = optionalSize('Maximum body size for locations in the body.', DEFAULT_MAX_BODY)
+export const maxBodyOption = optionalSize('Maximum body size for locations in the body.', '1mb')
 
 /** Schema of the option that makes a value optional. */
 export const optionalOption = optionalFlag(

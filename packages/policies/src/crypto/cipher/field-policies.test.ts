@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict'
 import { createCipheriv, type KeyObject, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import type { Static } from '@sinclair/typebox'
 import type { Exchange, Outcome, Policy, Step } from '@sluice/core'
 import { keyPair } from '@sluice/core/testing'
 import { decrypt } from '../../content/decrypt/policy.js'
-import type { DecryptConfig } from '../../content/decrypt/schema.js'
+import type { decryptSchema } from '../../content/decrypt/schema.js'
 import { encrypt } from '../../content/encrypt/policy.js'
-import type { EncryptConfig } from '../../content/encrypt/schema.js'
+import type { encryptSchema } from '../../content/encrypt/schema.js'
 import { sign } from '../../content/sign/policy.js'
 import { verify } from '../../content/verify/policy.js'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
+
+type EncryptConfig = Static<typeof encryptSchema>
+
+type DecryptConfig = Static<typeof decryptSchema>
 
 const AES = randomBytes(32)
 const OLD = randomBytes(32)

@@ -1,7 +1,7 @@
 import { type CompileEnv, type Reply, type StateStore, USED_PREFIX } from '@sluice/core'
 import { StorePause } from '../../shared/call/store-pause.js'
 import type { ReplayCache, ReplayVerdict } from './replay-cache.js'
-import { DEFAULT_ON_STORE_DOWN, DEFAULT_SCOPE, type SharingConfig } from './sharing-options.js'
+import type { SharingConfig } from './sharing-options.js'
 
 /** Result of a use. `unavailable`: the store does not respond, so a replay cannot be excluded. */
 export type UseVerdict = ReplayVerdict | 'unavailable'
@@ -41,7 +41,7 @@ export class OneTimeUse {
   readonly #pause: StorePause
 
   constructor(env: CompileEnv, { space, seen, sharing }: OneTimeUseOptions) {
-    const { scope = DEFAULT_SCOPE, onStoreDown = DEFAULT_ON_STORE_DOWN } = sharing
+    const { scope = 'cluster', onStoreDown = 'closed' } = sharing
     this.#prefix = `${USED_PREFIX}${space}:`
     this.#seen = seen
     this.#store = env.state.store(scope)

@@ -33,7 +33,7 @@ export class BanStep {
   readonly #keys: Slot<string>
   readonly #refused: Counter
 
-  constructor({ status = 429, dryRun = false }: ClientBanConfig, policy: string, parts: BanParts) {
+  constructor({ status, dryRun }: ClientBanConfig, policy: string, parts: BanParts) {
     this.#parts = parts
     this.#status = status
     this.#isDry = dryRun

@@ -7,16 +7,16 @@ import type { ClientBanConfig } from './schema.js'
  * Returns the bans of a policy in this worker. They survive reloads that do not change how bans are made.
  */
 export function openBanTable(config: ClientBanConfig, id: string, env: CompileEnv): BanTable {
-  const { scope = 'cluster', onStoreDown = 'local', growth = 1 } = config
+  const { scope, onStoreDown, growth } = config
   const local = onStoreDown === 'local' ? env.shared(`bans-local ${id}`, () => new MemoryStore()) : null
   const store = new BanStore(
     env,
     { id, scope, local },
     {
-      windowMs: parseDuration(config.window ?? '1m'),
-      banMs: parseDuration(config.ban ?? '10m'),
+      windowMs: parseDuration(config.window),
+      banMs: parseDuration(config.ban),
       growth,
-      maxBanMs: parseDuration(config.maxBan ?? '1d'),
+      maxBanMs: parseDuration(config.maxBan),
     },
   )
   const { key, count, threshold, minimum } = config
@@ -41,7 +41,7 @@ export function openBanTable(config: ClientBanConfig, id: string, env: CompileEn
   return table
 }
 
-function thresholdOf({ threshold = 10, minimum = 20 }: ClientBanConfig): Threshold {
+function thresholdOf({ threshold = 10, minimum }: ClientBanConfig): Threshold {
   if (typeof threshold === 'number')
     return { countsAll: false, isReached: ({ counted }) => counted >= threshold }
   const share = parseRatio(threshold)

@@ -18,7 +18,7 @@ export const clientBan = definePolicy({
     const { key: keys = 'client.ip', ignore } = config
     const id = use?.id ?? 'client-ban'
     const key = compileKey(typeof keys === 'string' ? [keys] : keys, env, clientNetwork)
-    const counted = withContext("under 'count':", () => env.expression(config.count ?? 'res.status == 401'))
+    const counted = withContext("under 'count':", () => env.expression(config.count))
     if (key.readsBody || counted.readsBody) throw new Error("'key' and 'count' cannot read a body")
     const ignored = ignore === undefined ? null : withContext("under 'ignore':", () => compileCidrs(ignore))
     const table = openBanTable(config, id, env)

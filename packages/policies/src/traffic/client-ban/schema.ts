@@ -1,5 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { RATIO_PATTERN } from '@sluice/core'
+import { Type } from '@sinclair/typebox'
+import { type Configured, RATIO_PATTERN } from '@sluice/core'
 import {
   optionalDuration,
   optionalFlag,
@@ -88,4 +88,4 @@ export const clientBanSchema = policyOptions(
 )
 
 /** Configuration of `client-ban`, derived from its schema. */
-export type ClientBanConfig = Static<typeof clientBanSchema>
+export type ClientBanConfig = Configured<typeof clientBanSchema>

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { Static } from '@sinclair/typebox'
 import type { Eventual, Exchange, Outcome, Step } from '@sluice/core'
 import { consumerOf } from '@sluice/core'
 import fc from 'fast-check'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { concurrencyLimit } from './policy.js'
-import type { ConcurrencyLimitConfig } from './schema.js'
+import type { concurrencyLimitSchema } from './schema.js'
 import { Semaphores } from './semaphore.js'
 import { CHECK_INTERVAL_MS, Throttle } from './throttle.js'
+
+type ConcurrencyLimitConfig = Static<typeof concurrencyLimitSchema>
 
 interface Gate {
   enter(x: Exchange): Eventual

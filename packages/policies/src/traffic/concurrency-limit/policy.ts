@@ -43,7 +43,6 @@ function bounded(text: string): string {
   return text.length <= MAX_PART_LENGTH ? text : createHash('sha256').update(text).digest('base64')
 }
 
-const DEFAULT_KEY = ['route']
 /** Maximum wait in milliseconds, below the 30 s after which the pipeline aborts a policy. */
 const MAX_WAIT_MS = 25_000
 
@@ -54,11 +53,11 @@ export const concurrencyLimit = definePolicy({
   schema: concurrencyLimitSchema,
   compile(config, env) {
     const limits = compileLimits(config, env)
-    const kinds = config.key ?? DEFAULT_KEY
-    const group = config.name === undefined ? JSON.stringify(config) : `${config.name} ${kinds.join(' ')}`
+    const group =
+      config.name === undefined ? JSON.stringify(config) : `${config.name} ${config.key.join(' ')}`
     const semaphores = env.shared(`concurrency-limit:${group}`, () => new Semaphores())
     const permits = env.slot<Permit>()
-    const keyOf = compileKey(kinds)
+    const keyOf = compileKey(config.key)
     const limited = refusalOf(config, env)
     const name = config.name ?? 'concurrency-limit'
     return {
@@ -101,7 +100,7 @@ function compileLimits({ max, queue, adaptive }: ConcurrencyLimitConfig, env: Co
 }
 
 function runningThrottle(
-  { lag = '50ms', min = 1 }: NonNullable<ConcurrencyLimitConfig['adaptive']>,
+  { lag, min }: NonNullable<ConcurrencyLimitConfig['adaptive']>,
   env: CompileEnv,
 ): Throttle {
   const throttle = new Throttle(parseDuration(lag), min, performance.now())
@@ -109,7 +108,7 @@ function runningThrottle(
   return throttle
 }
 
-function refusalOf({ retryAfter = '1s' }: ConcurrencyLimitConfig, env: CompileEnv): Reply {
+function refusalOf({ retryAfter }: ConcurrencyLimitConfig, env: CompileEnv): Reply {
   const seconds = Math.max(1, Math.ceil(parseDuration(retryAfter) / 1000))
   return env.refusal('GW_CONCURRENCY_LIMITED', 'too many concurrent requests; try again later', [
     'retry-after',

@@ -1,4 +1,4 @@
-import type { Static } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import {
   integer,
   optionalClosed,
@@ -58,4 +58,4 @@ export const concurrencyLimitSchema = policyOptions(
 )
 
 /** Configuration of `concurrency-limit`, derived from its schema. */
-export type ConcurrencyLimitConfig = Static<typeof concurrencyLimitSchema>
+export type ConcurrencyLimitConfig = Configured<typeof concurrencyLimitSchema>

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Static } from '@sinclair/typebox'
 import { type Exchange, headerValue, type Reply, type Step } from '@sluice/core'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { cors } from './policy.js'
-import type { CorsConfig } from './schema.js'
+import type { corsSchema } from './schema.js'
+
+type CorsConfig = Static<typeof corsSchema>
 
 const APP = 'https://app.example.com'
 

@@ -11,7 +11,7 @@ import {
 } from '@sluice/core'
 import { isStar } from './names.js'
 import type { Origins } from './origins.js'
-import { type CorsConfig, DEFAULT_HEADERS, DEFAULT_METHODS } from './schema.js'
+import type { CorsConfig } from './schema.js'
 
 /** Maximum number of header names in a preflight. */
 const MAX_REQUESTED = 100
@@ -23,12 +23,12 @@ export function compilePreflight(
   origins: Origins,
   env: CompileEnv,
 ): (x: Exchange) => Outcome {
-  const { methods = DEFAULT_METHODS, headers = DEFAULT_HEADERS, credentials } = config
+  const { methods, headers, credentials } = config
   const isEveryMethod = isStar('methods', methods)
   const isEveryHeader = isStar('headers', headers)
   const fixed = [
-    ...['access-control-max-age', String(Math.floor(parseDuration(config.maxAge ?? '1h') / 1000))],
-    ...(credentials === true ? ['access-control-allow-credentials', 'true'] : []),
+    ...['access-control-max-age', String(Math.floor(parseDuration(config.maxAge) / 1000))],
+    ...(credentials ? ['access-control-allow-credentials', 'true'] : []),
     ...(isEveryMethod || methods.length === 0 ? [] : ['access-control-allow-methods', methods.join(', ')]),
     ...(isEveryHeader || headers.length === 0 ? [] : ['access-control-allow-headers', headers.join(', ')]),
     ...VARY,

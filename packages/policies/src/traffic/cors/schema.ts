@@ -1,4 +1,4 @@
-import type { Static } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import {
   list,
   optionalDuration,
@@ -7,11 +7,6 @@ import {
   policyOptions,
   string,
 } from '../../shared/options/options.js'
-
-/** Default of `methods`. */
-export const DEFAULT_METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
-/** Default of `headers`. */
-export const DEFAULT_HEADERS: readonly string[] = ['authorization', 'content-type']
 
 function names(description: string, fallback?: readonly string[]) {
   const name = string('A name, or `*`.', { minLength: 1, maxLength: 100 })
@@ -27,11 +22,18 @@ export const corsSchema = policyOptions(
       'Origins whose pages may read responses. `https://app.example.com` is one origin. In `https://*.example.com` the star stands for one or more labels. `~regex` matches whole origins, `null` stands for sandboxed pages and local files, `*` for every origin.',
       { minItems: 1, maxItems: 100 },
     ),
-    methods: names('Methods that pages may use. `*` allows the requested method.', DEFAULT_METHODS),
-    headers: names(
-      'Request header fields that pages may set. `*` allows the requested fields.',
-      DEFAULT_HEADERS,
-    ),
+    methods: names('Methods that pages may use. `*` allows the requested method.', [
+      'GET',
+      'HEAD',
+      'POST',
+      'PUT',
+      'PATCH',
+      'DELETE',
+    ]),
+    headers: names('Request header fields that pages may set. `*` allows the requested fields.', [
+      'authorization',
+      'content-type',
+    ]),
     exposedHeaders: names(
       'Response header fields that pages may read in addition to the CORS-safelisted ones. `*` exposes all fields.',
     ),
@@ -57,4 +59,4 @@ export const corsSchema = policyOptions(
 )
 
 /** Configuration of `cors`, derived from its schema. */
-export type CorsConfig = Static<typeof corsSchema>
+export type CorsConfig = Configured<typeof corsSchema>

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { Static } from '@sinclair/typebox'
 import type { Eventual, Exchange, Reply, Step } from '@sluice/core'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { fault } from './policy.js'
-import type { FaultConfig } from './schema.js'
+import type { faultSchema } from './schema.js'
+
+type FaultConfig = Static<typeof faultSchema>
 
 const KEY = '0123456789abcdef'
 const GUARD = { header: 'X-Fault-Key', value: KEY }

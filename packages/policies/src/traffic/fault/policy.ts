@@ -12,8 +12,6 @@ import { Delays } from '../../shared/time/delays.js'
 import { compileGuard } from './guard.js'
 import { type FaultConfig, faultSchema } from './schema.js'
 
-const DEFAULT_DELAYED = 100
-
 /** Injects delays and errors to test how callers handle them. */
 export const fault = definePolicy({
   name: 'fault',
@@ -62,7 +60,7 @@ function compileDelay({ delay, maxDelayed }: FaultConfig, env: CompileEnv) {
   if (delay === undefined) return null
   const ms = Delays.check(parseDuration(delay.duration))
   const share = parseRatio(delay.percentage ?? '100%')
-  const delays = new Delays(maxDelayed ?? DEFAULT_DELAYED, env)
+  const delays = new Delays(maxDelayed, env)
   return (reply: Reply | null) => (Math.random() < share && delays.hasRoom ? delays.wait(ms, reply) : null)
 }
 

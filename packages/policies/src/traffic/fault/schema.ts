@@ -1,5 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { RATIO_PATTERN } from '@sluice/core'
+import { Type } from '@sinclair/typebox'
+import { type Configured, RATIO_PATTERN } from '@sluice/core'
 import {
   closed,
   integer,
@@ -57,4 +57,4 @@ export const faultSchema = policyOptions(
 )
 
 /** Configuration of `fault`, derived from its schema. */
-export type FaultConfig = Static<typeof faultSchema>
+export type FaultConfig = Configured<typeof faultSchema>

@@ -3,10 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Static } from '@sinclair/typebox'
 import { type Exchange, headerValue, type Outcome, type Reply, type Step } from '@sluice/core'
 import { exchange, testEnv } from '../../testing.js'
 import { maintenance } from './policy.js'
-import type { MaintenanceConfig } from './schema.js'
+import type { maintenanceSchema } from './schema.js'
+
+type MaintenanceConfig = Static<typeof maintenanceSchema>
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 

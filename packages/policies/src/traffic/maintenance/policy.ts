@@ -9,7 +9,7 @@ import {
 } from '@sluice/core'
 import { readText } from '../../shared/options/text-source.js'
 import { withContext } from '../../shared/outcome/with-context.js'
-import { DEFAULT_MESSAGE, maintenanceSchema } from './schema.js'
+import { maintenanceSchema } from './schema.js'
 
 const PROGRAMS = ['application/json', 'application/problem+json', 'application/xml', 'text/xml']
 
@@ -18,7 +18,7 @@ export const maintenance = definePolicy({
   name: 'maintenance',
   summary: 'Responds with 503 and Retry-After during maintenance, except to selected callers.',
   schema: maintenanceSchema,
-  compile({ message = DEFAULT_MESSAGE, retryAfter = '5m', htmlFile, allow }, env) {
+  compile({ message, retryAfter, htmlFile, allow }, env) {
     const seconds = Math.ceil(parseDuration(retryAfter) / 1000)
     const fields = ['retry-after', String(seconds), 'cache-control', 'no-store', 'vary', 'Accept']
     const problem = env.refusal('GW_MAINTENANCE', message, fields)

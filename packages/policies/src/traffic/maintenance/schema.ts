@@ -1,4 +1,3 @@
-import type { Static } from '@sinclair/typebox'
 import {
   optionalDuration,
   optionalFile,
@@ -8,14 +7,11 @@ import {
   string,
 } from '../../shared/options/options.js'
 
-/** Default of `message`. */
-export const DEFAULT_MESSAGE = 'This service is down for maintenance; please try again later.'
-
 /** Schema of the configuration of `maintenance`. */
 export const maintenanceSchema = policyOptions(
   {
     message: optionalString('Message for callers, as plain text.', {
-      default: DEFAULT_MESSAGE,
+      default: 'This service is down for maintenance; please try again later.',
       minLength: 1,
       maxLength: 2000,
     }),
@@ -32,6 +28,3 @@ export const maintenanceSchema = policyOptions(
     'Use `when` to exempt callers by other criteria. Switch the policy on and off with `enabled`. Shared policies and policy groups do that for many routes at once.',
   ],
 )
-
-/** Configuration of `maintenance`, derived from its schema. */
-export type MaintenanceConfig = Static<typeof maintenanceSchema>

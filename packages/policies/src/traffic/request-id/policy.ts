@@ -10,7 +10,7 @@ export const requestId = definePolicy({
   name: 'request-id',
   summary: 'Adds a request id in a header field of your choice to requests and responses.',
   schema: requestIdSchema,
-  compile({ header = 'x-correlation-id', format = 'request-id', trustIncoming = false, echo = true }, env) {
+  compile({ header, format, trustIncoming, echo }, env) {
     const name = fieldName('request', header)
     if (name === 'x-request-id') {
       throw new Error("every request already has 'x-request-id': choose another name, or remove the policy")

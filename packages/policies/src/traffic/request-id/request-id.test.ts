@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Static } from '@sinclair/typebox'
 import { type Exchange, headerValue, type Step } from '@sluice/core'
 import { exchange, testEnv } from '../../testing.js'
 import { requestId } from './policy.js'
-import type { RequestIdConfig } from './schema.js'
+import type { requestIdSchema } from './schema.js'
+
+type RequestIdConfig = Static<typeof requestIdSchema>
 
 const NAME = 'x-correlation-id'
 

@@ -1,4 +1,3 @@
-import type { Static } from '@sinclair/typebox'
 import { optionalFlag, optionalOneOf, optionalString, policyOptions } from '../../shared/options/options.js'
 
 /** Schema of the `request-id` configuration. */
@@ -25,6 +24,3 @@ export const requestIdSchema = policyOptions(
     'Policies after it, conditions and templates read the id as the header field of the request. Put it before policies that refuse requests, so that their refusals also have the id.',
   ],
 )
-
-/** Configuration of `request-id`, derived from its schema. */
-export type RequestIdConfig = Static<typeof requestIdSchema>

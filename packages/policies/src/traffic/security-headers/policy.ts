@@ -9,7 +9,7 @@ import {
   setHeader,
 } from '@sluice/core'
 import { PRESETS, SECURITY_FIELDS } from '../../shared/message/security-presets.js'
-import { DEFAULT_REMOVED, type SecurityHeadersConfig, securityHeadersSchema } from './schema.js'
+import { type SecurityHeadersConfig, securityHeadersSchema } from './schema.js'
 
 const HSTS = 'strict-transport-security'
 
@@ -24,8 +24,8 @@ export const securityHeaders = definePolicy({
     const fields = fieldsOf(config)
     const secure = fields.filter(([name]) => name === HSTS)
     const always = fields.filter(([name]) => name !== HSTS)
-    const removed = (config.remove ?? DEFAULT_REMOVED).map(removable)
-    const add = config.overwrite === true ? setHeader : setIfAbsent
+    const removed = config.remove.map(removable)
+    const add = config.overwrite ? setHeader : setIfAbsent
     return {
       name: 'security-headers',
       onResponse(x: Exchange) {
@@ -44,7 +44,7 @@ function setIfAbsent(list: HeaderList, name: string, value: string): void {
 }
 
 /** Merges the preset with the configured fields. @throws Error for an unknown name or an invalid value. */
-function fieldsOf({ preset = 'api', headers = {} }: SecurityHeadersConfig): [string, string][] {
+function fieldsOf({ preset, headers = {} }: SecurityHeadersConfig): [string, string][] {
   const fields = new Map<string, string | false>(Object.entries(PRESETS[preset]))
   for (const [written, value] of Object.entries(headers)) {
     const name = written.toLowerCase()

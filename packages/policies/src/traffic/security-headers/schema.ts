@@ -1,4 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import { PRESETS } from '../../shared/message/security-presets.js'
 import {
   optionalFlag,
@@ -8,14 +9,6 @@ import {
   policyOptions,
   string,
 } from '../../shared/options/options.js'
-
-/** Fields that reveal the software of an upstream. */
-export const DEFAULT_REMOVED: readonly string[] = [
-  'server',
-  'x-powered-by',
-  'x-aspnet-version',
-  'x-aspnetmvc-version',
-]
 
 function fieldsOf(preset: 'api' | 'web'): string {
   return Object.entries(PRESETS[preset])
@@ -45,7 +38,7 @@ export const securityHeadersSchema = policyOptions(
     overwrite: optionalFlag(false, 'Replaces fields that the upstream sets. By default, they are kept.'),
     remove: optionalList(string('Header name.', { minLength: 1, maxLength: 256 }), 'Fields to remove.', {
       maxItems: 100,
-      default: [...DEFAULT_REMOVED],
+      default: ['server', 'x-powered-by', 'x-aspnet-version', 'x-aspnetmvc-version'],
     }),
   },
   [
@@ -57,4 +50,4 @@ export const securityHeadersSchema = policyOptions(
 )
 
 /** Configuration of `security-headers`, derived from its schema. */
-export type SecurityHeadersConfig = Static<typeof securityHeadersSchema>
+export type SecurityHeadersConfig = Configured<typeof securityHeadersSchema>

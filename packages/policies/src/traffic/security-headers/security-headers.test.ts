@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Static } from '@sinclair/typebox'
 import { headerCount, headerValue, type Step } from '@sluice/core'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { securityHeaders } from './policy.js'
-import type { SecurityHeadersConfig } from './schema.js'
+import type { securityHeadersSchema } from './schema.js'
+
+type SecurityHeadersConfig = Static<typeof securityHeadersSchema>
 
 function respond(
   config: SecurityHeadersConfig,
