@@ -4,7 +4,6 @@ import { chartDefaults, chartValues } from '../../packages/cli/dist/kubernetes/o
 import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gateway-objects.js'
 import { objectsYaml } from '../../packages/cli/dist/kubernetes/objects/objects-yaml.js'
 import { TIERS } from '../../packages/cli/dist/kubernetes/objects/tiers.js'
-import { chartTemplates } from './chart-templates.mjs'
 
 const DEPLOY = new URL('../../deploy/', import.meta.url)
 const CHART = new URL('helm/sluice/', DEPLOY)
@@ -23,7 +22,6 @@ export const fileOf = (path) => new URL(path, DEPLOY)
 function* chartFiles() {
   yield ['helm/sluice/files/defaults.json', jsonFile(chartDefaults())]
   yield ['helm/sluice/files/facts.json', jsonFile(chartValues(defaultValues().document).facts)]
-  for (const [name, text] of chartTemplates()) yield [`helm/sluice/templates/${name}`, text]
 }
 
 const jsonFile = (value) => `${JSON.stringify(value, null, 2)}\n`

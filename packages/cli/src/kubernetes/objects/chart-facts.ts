@@ -1,6 +1,7 @@
 import type { Tier } from '@sluice/gateway'
 import { documentFacts } from './document-facts.js'
 import { referencedFiles, refuseSecrets } from './document-files.js'
+import { alertRules } from './monitoring.js'
 import {
   API_SERVER_PORTS,
   CLUSTER_DNS,
@@ -76,5 +77,7 @@ export function chartDefaults(): object {
     dns: CLUSTER_DNS,
     dnsPorts: DNS_PORTS,
     apiServerPorts: API_SERVER_PORTS,
+    // The template replaces these names.
+    alertRules: alertRules({ name: '@NAME@', namespace: '@NAMESPACE@' }),
   }
 }

@@ -25,7 +25,7 @@ const NAME = /^[a-z]([-a-z0-9]{0,50}[a-z0-9])?$/
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /**
- * Returns the objects of a gateway. The Helm chart and the manifests in `deploy` are generated from them too.
+ * Returns the objects of a gateway. The manifests in `deploy` are generated from them, and tests compare those of the Helm chart.
  * @param document text of a validated document (see checkForElsewhere)
  * @throws ObjectsError if the document or the settings are incomplete; the message includes the fix
  */

@@ -1,6 +1,12 @@
 import { ALERTS } from './alerts.js'
 import type { DocumentFacts } from './document-facts.js'
-import { type KubernetesObject, metadataOf, type ObjectMeta, selectorLabels } from './object.js'
+import {
+  type KubernetesObject,
+  metadataOf,
+  type ObjectIdentity,
+  type ObjectMeta,
+  selectorLabels,
+} from './object.js'
 import { ObjectsError } from './raw-document.js'
 import type { MonitoringSettings, ObjectSettings } from './settings.js'
 
@@ -55,7 +61,7 @@ export function monitors(
 }
 
 /** Returns the alert rules, restricted to the pods of this gateway. */
-function alertRules({ name, namespace }: ObjectSettings): object[] {
+export function alertRules({ name, namespace }: Pick<ObjectIdentity, 'name' | 'namespace'>): object[] {
   const chosen = `{namespace="${namespace}",job="${name}${SUFFIX}"`
   return ALERTS.map(({ alert, expr, waits, severity, summary }) => ({
     alert,
