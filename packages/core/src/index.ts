@@ -1,5 +1,12 @@
 export { type Static, type TSchema, Type } from '@sinclair/typebox'
-export { AttemptTrace, type FailedTry, type PoolState, type RetryDecision } from './contract/attempt-trace.js'
+export {
+  AttemptTrace,
+  type FailedTry,
+  PolicyRun,
+  type PolicyVerdict,
+  type PoolState,
+  type RetryDecision,
+} from './contract/attempt-trace.js'
 export { Attempts } from './contract/attempts.js'
 export {
   type BodyAnswer,
@@ -19,16 +26,16 @@ export type {
 export type { BodyTap } from './contract/body-tap.js'
 export { type BodyView, BodyViews, type ViewMaker } from './contract/body-views.js'
 export { type CachedValue, type CacheStore, MAX_CACHED_BYTES } from './contract/cache-store.js'
-export { type CallNote, MAX_CALL_NOTES } from './contract/call-note.js'
 export {
   type BodyBeginning,
+  CAPTURE_MEMORY,
   Capture,
   CapturedBody,
+  CaptureMemory,
   type CaptureRules,
   type KeepBodyRules,
   type RegionRules,
 } from './contract/capture.js'
-export { CAPTURE_MEMORY, CaptureMemory } from './contract/capture-memory.js'
 export type { ClientCertificate } from './contract/client-certificate.js'
 export { type ClientPace, NO_PACE } from './contract/client-pace.js'
 export { type Configured, withDefaults } from './contract/configured.js'
@@ -36,9 +43,24 @@ export { type Consumer, consumerOf } from './contract/consumer.js'
 export { CONTRACT_VERSION } from './contract/contract-version.js'
 export { noteLimit } from './contract/deciding-limit.js'
 export type { DeprecatedKey, DeprecatedKeys } from './contract/deprecated-keys.js'
-export * from './contract/errors.js'
-export * from './contract/exchange.js'
-export type { Expression, ExpressionValue } from './contract/expression.js'
+export {
+  declareErrors,
+  type ErrorCode,
+  type ErrorKind,
+  errorCodes,
+  errorKind,
+  GATEWAY_ERRORS,
+  isErrorCode,
+  type PolicyErrors,
+  statusOf,
+} from './contract/errors.js'
+export {
+  Exchange,
+  type ExchangeResult,
+  NO_ROUTE,
+  type RouteApi,
+  type RouteFacts,
+} from './contract/exchange.js'
 export {
   type HttpAnswer,
   type HttpCall,
@@ -50,14 +72,15 @@ export {
 } from './contract/http-client.js'
 export {
   EMPTY_LOG,
+  LOSS_REASONS,
   type LogCounts,
   type LogIdentity,
   type LogSink,
+  type LossReason,
   type SpoolHandovers,
   sumOfCounts,
   type Takeover,
 } from './contract/log-sink.js'
-export { LOSS_REASONS, type LossReason } from './contract/loss-reasons.js'
 export { OFFLOAD_BYTES, type Offload, type OffloadedWork, Overload, Overtime } from './contract/offload.js'
 export { PHASE, PHASE_NAMES, type Phase } from './contract/phase.js'
 export { PhaseTimes } from './contract/phase-times.js'
@@ -67,6 +90,8 @@ export {
   type ConsumerPhase,
   type Counter,
   definePolicy,
+  type Expression,
+  type ExpressionValue,
   type MeasuredCost,
   type Policy,
   type PolicyCost,
@@ -76,9 +101,8 @@ export {
   type Slot,
   type Step,
 } from './contract/policy.js'
-export { CheckFailure, PolicyFailure } from './contract/policy-failure.js'
-export { PolicyRun, type PolicyVerdict } from './contract/policy-run.js'
-export { RecordNotes } from './contract/record-notes.js'
+export { CheckFailure, PolicyFailure, UnreadableBody } from './contract/policy-failure.js'
+export { type CallNote, MAX_CALL_NOTES, RecordNotes, WebSocketCounts } from './contract/record-notes.js'
 export {
   answer,
   type Eventual,
@@ -104,7 +128,6 @@ export {
   type StoredResponseFacts,
   StoredResponses,
 } from './contract/stored-responses.js'
-export { UnreadableBody } from './contract/unreadable-body.js'
 export {
   checkExchange,
   type ResettableValues,
@@ -112,11 +135,9 @@ export {
   resettableValues,
   validateHookResult,
 } from './contract/validate-hook-result.js'
-export { WebSocketCounts } from './contract/websocket-counts.js'
 export { autonomousSystemOf, cityOf, continentOf, countryOf } from './geo/place.js'
 export { PlaceDatabase } from './geo/place-database.js'
 export { PlaceFile } from './geo/place-file.js'
-export { prefersHtml, weightOf } from './http/accept.js'
 export {
   canonicalPath,
   decodeReserved,
@@ -143,7 +164,7 @@ export {
   removeHeadersWithPrefix,
   setHeader,
 } from './http/header-list.js'
-export { httpDate } from './http/http-date.js'
+export { httpDate, retryAfterMs } from './http/http-date.js'
 export {
   contentLengthOf,
   isFieldValue,
@@ -155,7 +176,7 @@ export {
   trimOws,
   trimOwsStart,
 } from './http/http-syntax.js'
-export { FORM_TYPE, isJsonType, mediaType } from './http/media-type.js'
+export { FORM_TYPE, isJsonType, mediaType, prefersHtml, weightOf } from './http/media-type.js'
 export { preflightMethod } from './http/preflight.js'
 export {
   bytewiseUrl,
@@ -166,7 +187,6 @@ export {
   queryValue,
   withQuery,
 } from './http/query.js'
-export { retryAfterMs } from './http/retry-after.js'
 export { ByteCollector } from './lib/byte-collector.js'
 export { flattenString, internString } from './lib/flatten-string.js'
 export { makeFolders } from './lib/folders.js'

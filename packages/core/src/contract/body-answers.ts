@@ -1,5 +1,5 @@
 import type { ErrorCode } from './errors.js'
-import { UnreadableBody } from './unreadable-body.js'
+import { UnreadableBody } from './policy-failure.js'
 
 /** Value at a path in a body, or null if the path matches nothing. */
 export type BodyValue = string | number | boolean | null

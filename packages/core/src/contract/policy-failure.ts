@@ -23,3 +23,20 @@ export class PolicyFailure extends Error {
  * sender could provoke the failure to bypass the check.
  */
 export class CheckFailure extends PolicyFailure {}
+
+/**
+ * Error for a body that a policy or condition cannot read. The client is at fault for a request, the upstream
+ * for a response.
+ */
+export class UnreadableBody extends Error {
+  readonly code: ErrorCode
+  /** True if parsers could interpret the body differently. Such a request is refused on every route. */
+  readonly isAmbiguous: boolean
+
+  /** @param message Reason, without content of the body. */
+  constructor(code: ErrorCode, message: string, isAmbiguous = false) {
+    super(message)
+    this.code = code
+    this.isAmbiguous = isAmbiguous
+  }
+}

@@ -4,7 +4,6 @@ import type { CacheStore } from './cache-store.js'
 import { type Configured, withDefaults } from './configured.js'
 import type { ErrorCode } from './errors.js'
 import type { Exchange } from './exchange.js'
-import type { Expression } from './expression.js'
 import type { HttpClient, HttpClientOptions } from './http-client.js'
 import type { Offload } from './offload.js'
 import type { Eventual, Reply } from './reply.js'
@@ -274,4 +273,25 @@ export interface Catalog extends ReadonlyMap<string, Policy> {
   readonly meanings?: ReadonlyMap<string, (config: never) => readonly string[]>
   /** Node.js options that workers need for these policies. */
   readonly nodeOptions?: readonly string[]
+}
+
+/** Value of an expression, or null if the value it refers to is missing. */
+export type ExpressionValue = string | number | boolean | null
+
+/**
+ * Compiled expression of the condition language, used for example as the key of a limit or the cost of a
+ * request.
+ */
+export interface Expression {
+  /** True if the expression needs the response head. */
+  readonly readsResponse: boolean
+  /** True if the expression needs the complete request body. */
+  readonly readsBody: boolean
+  /**
+   * Evaluates the expression.
+   * @throws Error if it cannot be evaluated with the values of this exchange. `isOutOfRange` is true if a
+   * number is too large.
+   * @throws UnreadableBody if the body is not valid JSON or XML, as the expression requires.
+   */
+  value(x: Exchange): ExpressionValue
 }

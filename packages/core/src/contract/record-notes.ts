@@ -1,8 +1,31 @@
 import type { EventStream } from '../http/event-stream.js'
 import type { AttemptTrace } from './attempt-trace.js'
-import { type CallNote, MAX_CALL_NOTES } from './call-note.js'
 import type { Capture } from './capture.js'
-import type { WebSocketCounts } from './websocket-counts.js'
+
+/** Traffic log entry for a call that a policy made to another server. */
+export interface CallNote {
+  /** Name from the configuration. */
+  readonly name: string
+  /** Start of the call, in milliseconds after the request arrived. */
+  readonly atMs: number
+  /** Time that the request waited for the call, in milliseconds. */
+  readonly ms: number
+  /** Status of the response, or 0 without a response. */
+  readonly status: number
+  /**
+   * `ok`, `unexpected`, `queued` or `dropped` (the request does not wait for the call), or the kind of
+   * failure.
+   */
+  readonly result: string
+  /**
+   * Source of the result: `call` (made by this request), `joined` (shared with another request), `cache`,
+   * `shared` (cached by another worker), or `stale` (an expired value, because the call failed).
+   */
+  readonly from: 'call' | 'joined' | 'cache' | 'shared' | 'stale'
+}
+
+/** Maximum number of calls logged per exchange. */
+export const MAX_CALL_NOTES = 32
 
 /** Details of an exchange for the traffic log only. Empty for most exchanges. */
 export class RecordNotes {
@@ -31,5 +54,26 @@ export class RecordNotes {
   noteCall(call: CallNote): void {
     this.calls ??= []
     if (this.calls.length < MAX_CALL_NOTES) this.calls.push(call)
+  }
+}
+
+/** Counters of a WebSocket connection, and how it ended, for the traffic log. */
+export class WebSocketCounts {
+  /** Monotonic time of the protocol switch in milliseconds. */
+  readonly sinceMono: number
+  /** Messages without control frames, and bytes of all frames, from and to the client. */
+  messagesIn = 0
+  messagesOut = 0
+  bytesIn = 0
+  bytesOut = 0
+  /**
+   * First close code that was sent (RFC 6455 section 7.4). 1005: close without a code. 1006: the connection
+   * was cut.
+   */
+  closeCode = 1006
+  closedBy: 'client' | 'upstream' | 'gateway' = 'gateway'
+
+  constructor(sinceMono: number) {
+    this.sinceMono = sinceMono
   }
 }

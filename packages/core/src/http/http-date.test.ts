@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { retryAfterMs } from './retry-after.js'
+import { retryAfterMs } from './http-date.js'
 
 test('Retry-After is parsed as seconds or a date, and invalid values are ignored', () => {
   const now = Date.parse('2026-01-31T00:00:00Z')
