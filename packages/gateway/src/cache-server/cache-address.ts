@@ -37,16 +37,7 @@ export function isSpaceName(text: string): boolean {
  * incomplete.
  */
 export function decodePercent(text: string): string | null {
-  let at = text.indexOf('%')
-  if (at < 0) return text
-  let decoded = ''
-  let from = 0
-  while (at >= 0) {
-    const hex = text.slice(at + 1, at + 3)
-    if (!/^[0-9A-Fa-f]{2}$/.test(hex)) return null
-    decoded += text.slice(from, at) + String.fromCharCode(Number.parseInt(hex, 16))
-    from = at + 3
-    at = text.indexOf('%', from)
-  }
-  return decoded + text.slice(from)
+  if (!text.includes('%')) return text
+  if (/%(?![0-9A-Fa-f]{2})/.test(text)) return null
+  return text.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }

@@ -104,7 +104,7 @@ export class CacheRequestHandler implements RequestHandler {
     if (spaces.of(space).store.read(whole, Date.now(), this.#found)) this.#sendFound(x, client)
     else if (persist === null) this.#sendMiss(client)
     else
-      persist.load(whole, (outcome) => {
+      void persist.load(whole).then((outcome) => {
         const isHere = outcome === 'found' && spaces.of(space).store.read(whole, Date.now(), this.#found)
         if (client.isGone) return
         if (isHere) this.#sendFound(x, client)
@@ -189,7 +189,7 @@ export class CacheRequestHandler implements RequestHandler {
     const wasHere = spaces.of(space).store.remove(whole, Date.now())
     if (persist === null) this.#sendRemoved(client, wasHere)
     else
-      persist.remove(whole, (outcome) => {
+      void persist.remove(whole).then((outcome) => {
         if (client.isGone) return
         if (outcome === 'unknown') this.#sendUnconfirmed(client)
         else this.#sendRemoved(client, wasHere || outcome === 'found')
@@ -232,7 +232,7 @@ export class CacheRequestHandler implements RequestHandler {
       else this.#sendUnconfirmed(client)
     }
     if (persist === null) void purge(true)
-    else persist.purge(whole, (outcome) => void purge(outcome !== 'unknown'))
+    else void persist.purge(whole).then((outcome) => purge(outcome !== 'unknown'))
   }
 
   #sendMetrics(client: ClientStream): void {

@@ -35,18 +35,18 @@ export class PersistLink {
     if (this.#changed.push(key) === 1) setImmediate(() => this.#flush())
   }
 
-  load(key: string, then: (outcome: PersistOutcome) => void): void {
-    this.#ask((id) => ({ kind: 'load', id, key }), then)
+  load(key: string): Promise<PersistOutcome> {
+    return this.#ask({ kind: 'load', id: ++this.#lastId, key })
   }
 
   /** Removes a value. Call `changing` first. */
-  remove(key: string, then: (outcome: PersistOutcome) => void): void {
-    this.#ask((id) => ({ kind: 'remove', id, key }), then)
+  remove(key: string): Promise<PersistOutcome> {
+    return this.#ask({ kind: 'remove', id: ++this.#lastId, key })
   }
 
   /** Purges values. Whatever the answer, purge the memory after it, and then call `purged`. */
-  purge(order: PurgeOrder, then: (outcome: PersistOutcome) => void): void {
-    this.#ask((id) => ({ kind: 'purge', id, order }), then)
+  purge(order: PurgeOrder): Promise<PersistOutcome> {
+    return this.#ask({ kind: 'purge', id: ++this.#lastId, order })
   }
 
   purged(): void {
@@ -63,16 +63,13 @@ export class PersistLink {
    * Sends a call. Excess loads count as misses. Other calls are few, because each belongs to a waiting
    * request.
    */
-  #ask(call: (id: number) => PersistCall, then: (outcome: PersistOutcome) => void): void {
+  async #ask(call: Extract<PersistCall, { readonly id: number }>): Promise<PersistOutcome> {
     this.#flush()
-    const id = ++this.#lastId
-    const whole = call(id)
-    if (whole.kind === 'load' && this.#waiting.size >= MAX_WAITING) {
-      then('absent')
-      return
-    }
-    this.#waiting.set(id, then)
-    this.#post(whole)
+    if (call.kind === 'load' && this.#waiting.size >= MAX_WAITING) return 'absent'
+    return new Promise((resolve) => {
+      this.#waiting.set(call.id, resolve)
+      this.#post(call)
+    })
   }
 
   #flush(): void {

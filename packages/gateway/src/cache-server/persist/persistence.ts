@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { PersistPlan } from '@sluice/config'
 import { NOT_CONNECTED } from '../../state/valkey/connection.js'
 import type { Counters } from '../counters.js'
@@ -65,7 +64,7 @@ export class Persistence {
   readonly #writes: Int32Array
   /** Number of writes by other threads that this thread has processed, by slot. */
   readonly #heard: Int32Array
-  readonly #loads = new Map<string, Answer[]>()
+  readonly #loads = new Map<string, Promise<PersistOutcome>>()
   readonly #mostLoads: number
   readonly #queue: WriteBehind
   readonly #timer: NodeJS.Timeout
@@ -113,7 +112,7 @@ export class Persistence {
         for (const key of call.keys) this.#onChanged(key)
         break
       case 'load':
-        this.#load(call.key, answer)
+        void this.#load(call.key).then(answer)
         break
       case 'remove':
         void this.#remove(call.key).then(answer)
@@ -130,8 +129,7 @@ export class Persistence {
   /** Writes the remaining values, within a time limit. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    if (this.#current !== null)
-      await Promise.race([this.#queue.idle(), sleep(FLUSH_MS, undefined, { ref: false })])
+    if (this.#current !== null) await within(FLUSH_MS, this.#queue.idle(), () => {})
     this.#server.server.close()
   }
 
@@ -157,33 +155,20 @@ export class Persistence {
     this.#queue.add(key)
   }
 
-  #load(key: string, answer: Answer): void {
-    const waiting = this.#loads.get(key)
-    if (waiting !== undefined) {
-      waiting.push(answer)
-      return
-    }
+  /** Loads a value from Valkey. Concurrent loads of a key share one. Never rejects. */
+  #load(key: string): Promise<PersistOutcome> {
+    const running = this.#loads.get(key)
+    if (running !== undefined) return running
     const current = this.#current
-    if (current === null || this.#loads.size >= this.#mostLoads || this.#isChanging(key)) {
-      answer('absent')
-      return
-    }
-    const answers = [answer]
-    this.#loads.set(key, answers)
-    const settle = (outcome: PersistOutcome): void => {
-      if (this.#loads.get(key) === answers) this.#loads.delete(key)
-      for (const one of answers.splice(0)) one(outcome)
-    }
-    const deadline = setTimeout(() => {
+    if (current === null || this.#loads.size >= this.#mostLoads || this.#isChanging(key))
+      return Promise.resolve('absent')
+    const fetched = this.#fetch(key, current).catch((): PersistOutcome => 'absent')
+    const load = within(this.#options.plan.timeoutMs, fetched, (): PersistOutcome => {
       this.#counters.count('persist_late')
-      settle('absent')
-    }, this.#options.plan.timeoutMs)
-    void this.#fetch(key, current)
-      .catch((): PersistOutcome => 'absent')
-      .then((outcome) => {
-        clearTimeout(deadline)
-        settle(outcome)
-      })
+      return 'absent'
+    }).finally(() => this.#loads.delete(key))
+    this.#loads.set(key, load)
+    return load
   }
 
   /** Loads a value into memory, unless it was written, removed or purged meanwhile. */
@@ -261,17 +246,12 @@ export class Persistence {
   }
 
   /** Waits for a confirmation, but not longer than a request's timeout. */
-  async #confirmed(outcome: Promise<PersistOutcome>): Promise<PersistOutcome> {
+  #confirmed(outcome: Promise<PersistOutcome>): Promise<PersistOutcome> {
     const known = outcome.catch((error: unknown): PersistOutcome => {
       this.#lose(messageOf(error))
       return 'unknown'
     })
-    const late = new AbortController()
-    const { timeoutMs } = this.#options.plan
-    const deadline = sleep<PersistOutcome>(timeoutMs, 'unknown', { signal: late.signal, ref: false })
-    const first = await Promise.race([known, deadline.catch((): PersistOutcome => 'unknown')])
-    late.abort()
-    return first
+    return within(this.#options.plan.timeoutMs, known, () => 'unknown')
   }
 
   /** Sends the key's current value, or its removal if there is none. */
@@ -383,6 +363,14 @@ export class Persistence {
     this.#counters.show('persist_up', this.#current === null ? 0 : 1)
     this.#counters.show('persist_waiting', this.#queue.size)
   }
+}
+
+/** Resolves like the promise, or with a substitute if that takes too long. */
+function within<T>(ms: number, promise: Promise<T>, onLate: () => T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const deadline = setTimeout(() => resolve(onLate()), ms)
+    promise.finally(() => clearTimeout(deadline)).then(resolve, reject)
+  })
 }
 
 function messageOf(error: unknown): string {
