@@ -2,7 +2,7 @@ import type { Catalog, Policy } from '@sluice/core'
 import { explainAuthorization } from './auth/authorize/explanation.js'
 import { jsonLanguage } from './engines/json/language.js'
 import { isolatedVmOptions } from './engines/script/isolated-vm/isolated-vm-engine.js'
-import { xmlLanguage } from './engines/xml/xml-language.js'
+import { xmlLanguage } from './engines/xml/language/xml-language.js'
 import { MEASURED_COSTS } from './measured-costs.js'
 import './errors.js'
 

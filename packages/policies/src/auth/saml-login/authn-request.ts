@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { deflateRawSync } from 'node:zlib'
+import { escapedXml } from '@sluice/core'
 import { SAML } from '../saml/names.js'
 
 const RSA_SHA256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256'
@@ -26,8 +27,8 @@ export function compileAuthnRequest(
     throw new Error("'idp.ssoUrl' is not a URL: use https://host/path")
   const key = signingKey === undefined ? null : rsaKey(signingKey)
   const start = `<samlp:AuthnRequest xmlns:samlp="${SAML.protocol}" xmlns:saml="${SAML.assertion}" Version="2.0" ID="`
-  const attributes = `Destination="${escaped(ssoUrl)}" AssertionConsumerServiceURL="${escaped(acsUrl)}" ProtocolBinding="${SAML.post}"`
-  const end = `<saml:Issuer>${escaped(issuer)}</saml:Issuer><samlp:NameIDPolicy AllowCreate="true"/></samlp:AuthnRequest>`
+  const attributes = `Destination="${escapedXml(ssoUrl)}" AssertionConsumerServiceURL="${escapedXml(acsUrl)}" ProtocolBinding="${SAML.post}"`
+  const end = `<saml:Issuer>${escapedXml(issuer)}</saml:Issuer><samlp:NameIDPolicy AllowCreate="true"/></samlp:AuthnRequest>`
   return (id, relayState) => {
     const issued = new Date().toISOString()
     const xml = `${start}${id}" IssueInstant="${issued}" ${attributes}>${end}`
@@ -51,8 +52,4 @@ function rsaKey(pem: string): KeyObject {
     // Never put parts of the key into a message.
   }
   throw new Error("'signingKey.key' is not an RSA key in PEM")
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }

@@ -1,9 +1,8 @@
 import { createPublicKey } from 'node:crypto'
 import type { OffloadedWork } from '@sluice/core'
 import { loadLibxml } from '../../engines/xml/libxml.js'
-import type { Assertion, AssertionRules } from './assertion.js'
-import type { AssertionIssue } from './refused-assertion.js'
-import type { AssertionPlace } from './signed-assertion.js'
+import type { VerificationResult } from './assertion.js'
+import type { AssertionPlace, AssertionRules } from './signed-assertion.js'
 
 /** An assertion to verify on a thread. */
 export interface AssertionInput {
@@ -17,11 +16,6 @@ export interface AssertionWork extends Omit<AssertionRules, 'keys'> {
   readonly place: AssertionPlace
 }
 
-/** Result of a verification. Can be cloned. */
-export type VerificationResult =
-  | { readonly assertion: Assertion }
-  | { readonly issue: AssertionIssue; readonly reason: string }
-
 /** Verifies assertions on a thread while the event loop is busy. */
 export const work: OffloadedWork<AssertionWork, AssertionInput, VerificationResult> = async ({
   keys,
@@ -29,7 +23,7 @@ export const work: OffloadedWork<AssertionWork, AssertionInput, VerificationResu
   ...rules
 }) => {
   await loadLibxml()
-  const { attemptAssertion } = await import('./attempt.js')
+  const { attemptAssertion } = await import('./assertion.js')
   const all = { ...rules, keys: keys.map(({ pem, ...times }) => ({ ...times, key: createPublicKey(pem) })) }
   return ({ bytes, nowMs }) => attemptAssertion(bytes, place, all, nowMs)
 }

@@ -13,8 +13,13 @@ import { XML_LIMITS } from '../../engines/xml/limits.js'
 import { parseTime } from '../../shared/time/utc-time.js'
 import type { IssuerKey } from './idp.js'
 import { SAML } from './names.js'
-import { RefusedAssertion } from './refused-assertion.js'
-import { type AssertionPlace, type SignedAssertion, signedAssertion } from './signed-assertion.js'
+import { type AssertionIssue, RefusedAssertion } from './refused-assertion.js'
+import {
+  type AssertionPlace,
+  type AssertionRules,
+  type SignedAssertion,
+  signedAssertion,
+} from './signed-assertion.js'
 
 /** Maximum size of a document with an assertion, in bytes. */
 export const MAX_ASSERTION_BYTES = 256 * 1024
@@ -23,16 +28,6 @@ const MAX_ATTRIBUTES = 256
 const MAX_VALUES = 1000
 const MAX_TEXT_LENGTH = 4096
 const MAX_ID_LENGTH = 256
-
-/** Requirements for an assertion. */
-export interface AssertionRules {
-  readonly issuer: string
-  readonly keys: readonly IssuerKey[]
-  readonly audience: string
-  /** Required recipient, or null if not checked. */
-  readonly recipient: string | null
-  readonly skewMs: number
-}
 
 /** An assertion with a valid signature, validity period and audience. Can be cloned. */
 export interface Assertion {
@@ -52,8 +47,27 @@ export interface Assertion {
   readonly sessionUntilMs: number | null
 }
 
-/** Reads and checks the assertion in a document (SAML Core 2.0). @throws RefusedAssertion */
-export function readAssertion(
+/** Result of a verification. Can be cloned. */
+export type VerificationResult =
+  | { readonly assertion: Assertion }
+  | { readonly issue: AssertionIssue; readonly reason: string }
+
+/** Reads and checks the assertion in a document (SAML Core 2.0). @throws UnreadableBody only on overload. */
+export function attemptAssertion(
+  bytes: Uint8Array,
+  place: AssertionPlace,
+  rules: AssertionRules,
+  nowMs: number,
+): VerificationResult {
+  try {
+    return { assertion: readAssertion(bytes, place, rules, nowMs) }
+  } catch (problem) {
+    if (!(problem instanceof RefusedAssertion)) throw problem
+    return { issue: problem.issue, reason: problem.message }
+  }
+}
+
+function readAssertion(
   bytes: Uint8Array,
   place: AssertionPlace,
   rules: AssertionRules,

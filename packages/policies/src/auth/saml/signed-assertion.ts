@@ -2,7 +2,7 @@ import type { XmlElement } from 'libxml2-wasm'
 import { attributeOf, childrenNamed, isElement, plainText } from '../../content/ws-security/elements.js'
 import { readEnvelope } from '../../content/ws-security/envelope.js'
 import { NS } from '../../content/ws-security/names.js'
-import type { AssertionRules } from './assertion.js'
+import type { IssuerKey } from './idp.js'
 import { SAML } from './names.js'
 import { RefusedAssertion } from './refused-assertion.js'
 import { verifyOwnSignature } from './signed-element.js'
@@ -11,6 +11,16 @@ import { verifyOwnSignature } from './signed-element.js'
  * Location of the assertion: the root or inside a SAML response, or the Security header of a SOAP message.
  */
 export type AssertionPlace = 'root' | 'soap-header'
+
+/** Requirements for an assertion. */
+export interface AssertionRules {
+  readonly issuer: string
+  readonly keys: readonly IssuerKey[]
+  readonly audience: string
+  /** Required recipient, or null if not checked. */
+  readonly recipient: string | null
+  readonly skewMs: number
+}
 
 /** An assertion with a valid signature. */
 export interface SignedAssertion {

@@ -1,9 +1,8 @@
 import type { CompileEnv, Exchange, Offload } from '@sluice/core'
 import { type SignatureChecks, signatureChecks } from '../../crypto/keys/signature-checks.js'
-import type { AssertionRules } from './assertion.js'
-import type { AssertionInput, AssertionWork, VerificationResult } from './assertion-work.js'
-import { attemptAssertion } from './attempt.js'
-import type { AssertionPlace } from './signed-assertion.js'
+import { attemptAssertion, type VerificationResult } from './assertion.js'
+import type { AssertionInput, AssertionWork } from './assertion-work.js'
+import type { AssertionPlace, AssertionRules } from './signed-assertion.js'
 
 /** Verifies assertions on the event loop, or on a thread while it is busy. */
 export class AssertionVerifier {

@@ -1,17 +1,29 @@
 import { createSecretKey } from 'node:crypto'
 import { parseDuration } from '@sluice/core'
 import { type KeyKind, kindOf, SIGNATURE_METHODS, signatureMethods } from './algorithms.js'
-import type { Strippable } from './check.js'
 import type { CheckConfig } from './check-schema.js'
 import { DEFAULT_SKEW, DEFAULT_TTL } from './check-schema.js'
 import { dataCiphers } from './ciphers.js'
 import { type DecryptionRules, decryptionKey } from './decryption.js'
 import type { Identity } from './identity.js'
+import { NS } from './names.js'
 import { assertSameKey, certificateFrom, privateKeyFrom } from './pem.js'
 import type { SignatureRules } from './signature-check.js'
 import type { TimestampRules } from './timestamp.js'
 import { Trust } from './trust.js'
 import type { UsernameRules } from './username-token.js'
+
+/** Elements that can be removed after the check. */
+export type Strippable = 'header' | 'username-token' | 'signature' | 'timestamp' | 'encrypted-key' | 'token'
+
+/** Namespaces and names of the removable elements. */
+export const ELEMENTS: Readonly<Record<Exclude<Strippable, 'header'>, readonly [string, string]>> = {
+  'username-token': [NS.wsse, 'UsernameToken'],
+  signature: [NS.ds, 'Signature'],
+  timestamp: [NS.wsu, 'Timestamp'],
+  'encrypted-key': [NS.xenc, 'EncryptedKey'],
+  token: [NS.wsse, 'BinarySecurityToken'],
+}
 
 /** Compiled rules for checking requests or responses. */
 export interface CheckRules {

@@ -1,6 +1,6 @@
 import { UnreadableBody } from '@sluice/core'
 import { type XmlElement, XmlError } from 'libxml2-wasm'
-import type { CheckRules } from './check-rules.js'
+import { type CheckRules, ELEMENTS, type Strippable } from './check-rules.js'
 import { undecryptable } from './ciphers.js'
 import { decryptMessage } from './decryption.js'
 import { childElements, childrenNamed, isElement, onlyElement } from './elements.js'
@@ -12,17 +12,6 @@ import { NS } from './names.js'
 import { checkSignatures, type SignedBy } from './signature-check.js'
 import { checkTimestamp } from './timestamp.js'
 import { checkUsernameToken } from './username-token.js'
-
-/** Elements that can be removed after the check. */
-export type Strippable = 'header' | 'username-token' | 'signature' | 'timestamp' | 'encrypted-key' | 'token'
-
-const ELEMENTS: Readonly<Record<Exclude<Strippable, 'header'>, readonly [string, string]>> = {
-  'username-token': [NS.wsse, 'UsernameToken'],
-  signature: [NS.ds, 'Signature'],
-  timestamp: [NS.wsu, 'Timestamp'],
-  'encrypted-key': [NS.xenc, 'EncryptedKey'],
-  token: [NS.wsse, 'BinarySecurityToken'],
-}
 
 /** Removes the header or elements of it. Returns true if something was removed. */
 function stripSecurity(security: XmlElement, kinds: ReadonlySet<Strippable>): boolean {

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { escapedXml } from '@sluice/core'
 import type { XmlDocument, XmlElement } from 'libxml2-wasm'
 import { libxml } from '../../engines/xml/libxml.js'
 import type { SchemaDocument, SchemaDocuments } from './schema-documents.js'
@@ -145,8 +146,10 @@ function point(from: OpenDocument, element: XmlElement, systemId: string | null)
 }
 
 function includingAll(systemId: string, namespace: string, targets: readonly OpenDocument[]): SchemaDocument {
-  const includes = targets.map(({ source }) => `<xs:include schemaLocation="${escaped(source.systemId)}"/>`)
-  const target = namespace === '' ? '' : ` targetNamespace="${escaped(namespace)}"`
+  const includes = targets.map(
+    ({ source }) => `<xs:include schemaLocation="${escapedXml(source.systemId)}"/>`,
+  )
+  const target = namespace === '' ? '' : ` targetNamespace="${escapedXml(namespace)}"`
   return {
     systemId,
     bytes: Buffer.from(`<xs:schema xmlns:xs="${XS}"${target}>${includes.join('')}</xs:schema>`),
@@ -165,8 +168,4 @@ function resolved(from: string, location: string): string {
   if (URL.canParse(location)) return new URL(location).href
   if (URL.canParse(from)) return new URL(location, from).href
   return location.startsWith('/') ? posix.normalize(location) : posix.join(posix.dirname(from), location)
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }

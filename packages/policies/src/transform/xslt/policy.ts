@@ -7,11 +7,11 @@ import {
   parseSize,
 } from '@sluice/core'
 import { xmlCodingIssue } from '../../engines/xml/media-type.js'
-import type { RunLimits } from '../../engines/xslt/libxslt/engine.js'
 import { refuseUnknownNames } from '../../engines/xslt/libxslt/refuse-unknown-names.js'
 import { type LibxsltConfig, type LibxsltInput, LibxsltRunner } from '../../engines/xslt/libxslt/runner.js'
 import { compileSef } from '../../engines/xslt/saxon/compile-sef.js'
 import { refuseCompiledCode } from '../../engines/xslt/saxon/sef-code.js'
+import type { RunLimits, StylesheetSource } from '../../engines/xslt/stylesheet.js'
 import { isXmlType } from '../../shared/text/body-text.js'
 import { transformationStep } from '../../shared/transformation/body-transformation.js'
 import type { Transformed } from '../../shared/transformation/transformed.js'
@@ -26,7 +26,7 @@ import {
   type XsltConfig,
   xsltSchema,
 } from './schema.js'
-import { readStylesheet, type StylesheetSource } from './stylesheet-source.js'
+import { readStylesheet } from './stylesheet-source.js'
 
 const MAX_TIMEOUT_MS = 10_000
 const MAX_BODY_BYTES = 10 * 1024 * 1024

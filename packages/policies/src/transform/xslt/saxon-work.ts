@@ -2,18 +2,20 @@ import { type OffloadedWork, UnreadableBody } from '@sluice/core'
 import { bodyText } from '../../engines/xml/body-text.js'
 import { parseXml } from '../../engines/xml/gate.js'
 import { loadLibxml } from '../../engines/xml/libxml.js'
-import type { RunLimits } from '../../engines/xslt/libxslt/engine.js'
 import { LibxsltRunner } from '../../engines/xslt/libxslt/runner.js'
-import { filesOf } from '../../engines/xslt/saxon/files-of.js'
 import { SaxonRunner } from '../../engines/xslt/saxon/saxon-runner.js'
+import {
+  filesOf,
+  INPUT_LIMITS,
+  type RunLimits,
+  type StylesheetSource,
+} from '../../engines/xslt/stylesheet.js'
 import {
   type Transformed,
   type TransformFailure,
   unreadable,
 } from '../../shared/transformation/transformed.js'
-import { INPUT_LIMITS } from './input-limits.js'
 import type { ParamValue } from './params.js'
-import type { StylesheetSource } from './stylesheet-source.js'
 
 /** Configuration of the SaxonJS thread. */
 export interface SaxonConfig {

@@ -1,34 +1,13 @@
 import { readFileSync } from 'node:fs'
+import { escapedXml } from '@sluice/core'
 import type { XmlDocument, XmlElement } from 'libxml2-wasm'
 import { libxml, loadLibxml } from '../../engines/xml/libxml.js'
 import { KNOWN_PREFIXES } from '../../engines/xml/namespaces.js'
 import { prefixesOf } from '../../engines/xml/xpath-words.js'
 import { namesOf, type StylesheetNames } from '../../engines/xslt/libxslt/stylesheet-names.js'
 import { refuseCode } from '../../engines/xslt/saxon/stylesheet-code.js'
+import { type SourceFile, type StylesheetSource, XSL } from '../../engines/xslt/stylesheet.js'
 import type { XsltConfig } from './schema.js'
-
-/** A file in base64, because threads distinguish configurations by their JSON. */
-export interface SourceFile {
-  /** Base URL of the file, for relative references. Nothing is fetched from it. */
-  readonly url: string
-  readonly base64: string
-  /**
-   * True if it was parsed and checked as XML. Other files are only available to `document()` and
-   * `unparsed-text()`.
-   */
-  readonly isXml: boolean
-}
-
-/** A stylesheet and all files that it may read. */
-export interface StylesheetSource {
-  readonly main: SourceFile
-  readonly imports: readonly SourceFile[]
-  /** Stylesheet that copies the selected element, or null to transform the whole body. */
-  readonly selection: SourceFile | null
-  readonly version: '1.0' | '2.0' | '3.0'
-  /** Output method of `xsl:output`, or an empty string. */
-  readonly method: string
-}
 
 /** A stylesheet source, with data needed only for checks. */
 export interface ReadStylesheet {
@@ -40,7 +19,6 @@ export interface ReadStylesheet {
   readonly names: readonly StylesheetNames[]
 }
 
-const XSL = 'http://www.w3.org/1999/XSL/Transform'
 const BASE = 'gateway:/'
 const MAX_FILE_BYTES = 2_000_000
 
@@ -135,10 +113,10 @@ function selectionOf({ select, namespaces = {} }: XsltConfig): SourceFile | null
   const known = { ...KNOWN_PREFIXES, ...namespaces }
   const prefixes = prefixesOf(select, known)
   checkSelection(select, known)
-  const declared = prefixes.map((prefix) => ` xmlns:${prefix}="${escaped(known[prefix]!)}"`)
+  const declared = prefixes.map((prefix) => ` xmlns:${prefix}="${escapedXml(known[prefix]!)}"`)
   const text =
     `<xsl:stylesheet version="1.0" xmlns:xsl="${XSL}"${declared.join('')}>` +
-    `<xsl:template match="/"><xsl:copy-of select="(${escaped(select)})[self::*][1]"/></xsl:template></xsl:stylesheet>`
+    `<xsl:template match="/"><xsl:copy-of select="(${escapedXml(select)})[self::*][1]"/></xsl:template></xsl:stylesheet>`
   return sourceFile(`${BASE}select`, Buffer.from(text))
 }
 
@@ -155,10 +133,6 @@ function checkSelection(select: string, names: Readonly<Record<string, string>>)
   } finally {
     document.dispose()
   }
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }
 
 function mainBytes({ stylesheet: { file, inline } }: XsltConfig): Uint8Array {

@@ -1,12 +1,17 @@
 import { UnreadableBody } from '@sluice/core'
 import { failed, type Transformed, unreadable } from '../../../shared/transformation/transformed.js'
-import { INPUT_LIMITS } from '../../../transform/xslt/input-limits.js'
-import type { SourceFile, StylesheetSource } from '../../../transform/xslt/stylesheet-source.js'
 import { runWithTimeout, TimeLimitExceeded } from '../../deadline/run-with-timeout.js'
 import { asciiMarkup, checkEncoding } from '../../xml/encoding.js'
 import { parseXml } from '../../xml/gate.js'
 import { hasDoctype, scanXml } from '../../xml/scan.js'
 import { unreadableXml } from '../../xml/unreadable-xml.js'
+import {
+  bytesOf,
+  INPUT_LIMITS,
+  type RunLimits,
+  type SourceFile,
+  type StylesheetSource,
+} from '../stylesheet.js'
 import { cString } from './hooks.js'
 import { createInstance, type Instance } from './instance.js'
 
@@ -32,12 +37,6 @@ const COMPILE_TIMEOUT_MS = 5000
 const RETRY_TIME_FACTOR = 10
 /** Memory size above which an instance is replaced, in bytes. Its memory never shrinks. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024
-
-/** Limits of one transformation. */
-export interface RunLimits {
-  readonly timeoutMs: number
-  readonly maxOutputBytes: number
-}
 
 /**
  * An XSLT 1.0 stylesheet, compiled in its own instance of libxslt. Transformations are synchronous. An abnormal end
@@ -229,10 +228,6 @@ function whyUnreadable(body: Uint8Array): string {
 function stopped(said: string): Transformed {
   if (/(?:runtime|XPath) error|recursion/i.test(said)) return failed('the stylesheet failed', said)
   return { kind: 'refused', detail: 'the stylesheet does not accept the body' }
-}
-
-function bytesOf({ base64 }: SourceFile): Uint8Array {
-  return Buffer.from(base64, 'base64')
 }
 
 function copyOf(heap: Uint8Array, at: number, length: number): Uint8Array {

@@ -1,4 +1,4 @@
-import type { StylesheetSource } from '../../../transform/xslt/stylesheet-source.js'
+import type { StylesheetSource } from '../stylesheet.js'
 import { LibxsltRunner } from './runner.js'
 import { probeOf, refuseUndeclared, type StylesheetNames } from './stylesheet-names.js'
 

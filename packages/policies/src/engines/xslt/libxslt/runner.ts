@@ -1,9 +1,9 @@
 import { failed, type Transformed } from '../../../shared/transformation/transformed.js'
-import type { StylesheetSource } from '../../../transform/xslt/stylesheet-source.js'
 import { Replaceable } from '../../deadline/replaceable.js'
 import { TimeLimitExceeded } from '../../deadline/run-with-timeout.js'
 import { loadLibxml } from '../../xml/libxml.js'
-import { LibxsltEngine, type RunLimits } from './engine.js'
+import type { RunLimits, StylesheetSource } from '../stylesheet.js'
+import { LibxsltEngine } from './engine.js'
 
 /** Stylesheet and limits of one policy. */
 export interface LibxsltConfig {

@@ -1,7 +1,8 @@
+import { escapedXml } from '@sluice/core'
 import type { XmlAttribute, XmlDocument, XmlElement } from 'libxml2-wasm'
 import { isXPathFunction, wordsOf } from '../../xml/xpath-words.js'
+import { XSL } from '../stylesheet.js'
 
-const XSL = 'http://www.w3.org/1999/XSL/Transform'
 const PREFIXES = { xsl: XSL, func: 'http://exslt.org/functions' }
 
 /** Attributes of XSLT 1.0 that are expressions or patterns. All others may contain expressions in braces. */
@@ -135,12 +136,8 @@ export function probeOf(functions: readonly UsedName[]): string {
   const tests = functions.map(({ name, location }) => {
     const [, namespace = '', local = ''] = /^\{(.*)\}(.*)$/s.exec(name) ?? []
     const [declaration, called] =
-      namespace === '' ? ['', local] : [` xmlns:f="${escaped(namespace)}"`, `f:${local}`]
-    return `<xsl:if${declaration} test="not(function-available('${called}'))"><xsl:text>${escaped(location)}&#10;</xsl:text></xsl:if>`
+      namespace === '' ? ['', local] : [` xmlns:f="${escapedXml(namespace)}"`, `f:${local}`]
+    return `<xsl:if${declaration} test="not(function-available('${called}'))"><xsl:text>${escapedXml(location)}&#10;</xsl:text></xsl:if>`
   })
   return `<xsl:stylesheet version="1.0" xmlns:xsl="${XSL}"><xsl:output method="text"/><xsl:template match="/">${tests.join('')}</xsl:template></xsl:stylesheet>`
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }

@@ -1,7 +1,6 @@
-import type { StylesheetSource } from '../../../transform/xslt/stylesheet-source.js'
+import { filesOf, type StylesheetSource } from '../stylesheet.js'
 import type { EngineAnswer } from './engine-main.js'
 import { EngineProcess } from './engine-process.js'
-import { filesOf } from './files-of.js'
 
 /** CPU time limit for compiling a stylesheet, in milliseconds. */
 const COMPILE_CPU_MS = 20_000

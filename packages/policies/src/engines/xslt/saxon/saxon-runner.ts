@@ -1,5 +1,5 @@
 import { failed, type Transformed } from '../../../shared/transformation/transformed.js'
-import type { RunLimits } from '../libxslt/engine.js'
+import type { RunLimits } from '../stylesheet.js'
 import type { EngineAnswer } from './engine-main.js'
 import { EngineEnded, EngineProcess } from './engine-process.js'
 import type { CompiledStylesheet } from './sandbox/stylesheet-sandbox.js'

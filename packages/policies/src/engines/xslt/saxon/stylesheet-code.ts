@@ -1,6 +1,6 @@
 import type { XmlAttribute, XmlDocument, XmlElement } from 'libxml2-wasm'
+import { XSL } from '../stylesheet.js'
 
-const XSL = 'http://www.w3.org/1999/XSL/Transform'
 /** Prefix of the namespaces through which SaxonJS calls JavaScript: globalJS and interactiveXSLT. */
 const SAXONICA = 'http://saxonica.com/'
 /** Functions that evaluate text as code, in any namespace. */

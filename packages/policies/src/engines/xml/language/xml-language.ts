@@ -1,11 +1,11 @@
 import { type BodyReader, type Exchange, UnreadableBody } from '@sluice/core'
-import { claimedKindError } from '../claimed-kind.js'
-import { isLibxmlLoaded, loadLibxml } from './libxml.js'
-import { xmlCodingIssue } from './media-type.js'
-import { compileStreamingXPath } from './streaming-xpath/streaming-xpath.js'
-import type { XmlView } from './view.js'
-import { xmlOf } from './xml-of.js'
-import { compileValue } from './xpath.js'
+import { claimedKindError } from '../../claimed-kind.js'
+import { isLibxmlLoaded, loadLibxml } from '../libxml.js'
+import { xmlCodingIssue } from '../media-type.js'
+import type { XmlView } from '../view.js'
+import { xmlOf } from '../xml-of.js'
+import { compileValue } from '../xpath.js'
+import { compileStreamingXPath } from './streaming-xpath.js'
 
 /** Body language for conditions: XPath 1.0 on XML bodies. `nodeLimitOf` limits its cost. */
 export const xmlLanguage = {

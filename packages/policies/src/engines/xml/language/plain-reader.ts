@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { OFFLOAD_BYTES } from '@sluice/core'
-import { isAt, isRepeated } from '../bytes.js'
 import { DEFAULT_DEPTH } from '../limits.js'
+import { isAt, isRepeated } from './bytes.js'
 import type { PlainPath, PlainStep } from './plain-path.js'
 import {
   contentOf,

@@ -1,4 +1,4 @@
-import { endOfName, endOfNamespace, isAt, isRepeated } from '../bytes.js'
+import { endOfName, endOfNamespace, isAt, isRepeated } from './bytes.js'
 import { attributeValue, endOfValue, isSpace } from './plain-text.js'
 import type { Scope } from './scope.js'
 

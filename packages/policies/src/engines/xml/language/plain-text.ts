@@ -1,4 +1,4 @@
-import { isAt, wordAt } from '../bytes.js'
+import { isAt, wordAt } from './bytes.js'
 
 const LT = 0x3c
 const AMPERSAND = 0x26

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { isAt, isRepeated } from '../bytes.js'
+import { isAt, isRepeated } from './bytes.js'
 
 /** Maximum number of declarations in scope. */
 const MAX_BINDINGS = 64

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { UnreadableBody } from '@sluice/core'
-import { exchange } from '../../testing.js'
-import { openXmlBytes } from './memory.js'
+import { exchange } from '../../../testing.js'
+import { openXmlBytes } from '../memory.js'
 import { xmlLanguage } from './xml-language.js'
 
 const ENVELOPE = `<?xml version="1.0"?>

@@ -4,9 +4,9 @@ import { type BodyReader, UnreadableBody } from '@sluice/core'
 import fc from 'fast-check'
 import { exchange } from '../../../testing.js'
 import { KNOWN_PREFIXES } from '../namespaces.js'
-import { xmlLanguage } from '../xml-language.js'
 import { plainPath } from './plain-path.js'
 import { PlainReader } from './plain-reader.js'
+import { xmlLanguage } from './xml-language.js'
 
 const NAMES = { m: 'urn:stocks', s: 'http://s/t' }
 
