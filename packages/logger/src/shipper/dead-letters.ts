@@ -7,14 +7,12 @@ import type { ReportChange } from '../spool/account.js'
 /** Maximum size of one dead-letter file, and of all files together. The oldest files are deleted first. */
 const FILE_BYTES = 16 * 1024 ** 2
 const TOTAL_BYTES = 256 * 1024 ** 2
-const END = '}\n'
+const END = Buffer.from('}\n')
 /** Name pattern of dead-letter files. */
 export const DEAD_LETTER_FILE = /^.+-\d+\.ndjson$/
 const NEWLINE = 10
 /** Number of bytes read at a time when counting letters. Counting a full file takes about 10 ms. */
 const COUNTED_AT_ONCE_BYTES = 64 * 1024
-/** Initial buffer size, enough for the letters usually written at a time. */
-const USUAL_BYTES = 128 * 1024
 
 /**
  * Stores records that the output refuses permanently, with the reason, as one JSON object per line:
@@ -24,7 +22,6 @@ export class DeadLetters {
   readonly #dir: string
   readonly #owner: string
   readonly #report: ReportChange
-  readonly #batch = new LetterBatch()
   #file = 0
   #fileBytes = 0
 
@@ -42,7 +39,7 @@ export class DeadLetters {
 
   /** Stores refused records of a shipment. @throws The file system error. */
   keep(shipment: Shipment, refused: readonly Refusal[]): void {
-    const letters = this.#batch.fill(shipment, refused)
+    const letters = lettersOf(shipment, refused)
     try {
       this.#append(letters)
     } catch (error) {
@@ -53,7 +50,11 @@ export class DeadLetters {
   }
 
   #append(letters: Buffer): void {
-    if (this.#fileBytes === 0) this.#begin()
+    if (this.#fileBytes === 0) {
+      makeFolders(this.#dir)
+      // The size limit includes files of earlier owners.
+      this.#removeOldest()
+    }
     const path = join(this.#dir, `${this.#owner}-${this.#file}.ndjson`)
     try {
       appendFileSync(path, letters, { mode: 0o600 })
@@ -64,12 +65,6 @@ export class DeadLetters {
     }
     this.#fileBytes += letters.length
     if (this.#fileBytes >= FILE_BYTES) this.#nextFile()
-  }
-
-  /** Prepares a new file. The size limit includes files of earlier owners. */
-  #begin(): void {
-    makeFolders(this.#dir)
-    this.#removeOldest()
   }
 
   #nextFile(): void {
@@ -144,35 +139,12 @@ function lettersIn(path: string): number {
   }
 }
 
-/** Reusable buffer for letters that are written together. */
-class LetterBatch {
-  #room: Buffer = Buffer.allocUnsafeSlow(USUAL_BYTES)
-  #length = 0
-
-  /**
-   * Formats the letters. The result is valid until the next `fill`. Records are copied as bytes, because
-   * converting them to text and back would be slower.
-   */
-  fill(shipment: Shipment, refused: readonly Refusal[]): Buffer {
-    this.#length = 0
-    const now = new Date().toISOString()
-    for (const { index, status, type, reason } of refused) {
-      const why = JSON.stringify({ '@timestamp': now, id: shipment.idOf(index), status, type, reason })
-      const head = `${why.slice(0, -1)},"record":`
-      // A UTF-16 unit takes at most three bytes.
-      this.#reserve(head.length * 3 + shipment.lengthOf(index) + END.length)
-      this.#length += this.#room.write(head, this.#length)
-      this.#length += shipment.copyJson(index, this.#room, this.#length)
-      this.#length += this.#room.write(END, this.#length)
-    }
-    return this.#room.subarray(0, this.#length)
-  }
-
-  #reserve(bytes: number): void {
-    const needed = this.#length + bytes
-    if (needed <= this.#room.length) return
-    const room = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#room.length))
-    this.#room.copy(room, 0, 0, this.#length)
-    this.#room = room
-  }
+/** Formats letters. Records are copied as bytes, because converting them to text and back would be slower. */
+function lettersOf(shipment: Shipment, refused: readonly Refusal[]): Buffer {
+  const now = new Date().toISOString()
+  const parts = refused.flatMap(({ index, status, type, reason }) => {
+    const why = JSON.stringify({ '@timestamp': now, id: shipment.idOf(index), status, type, reason })
+    return [Buffer.from(`${why.slice(0, -1)},"record":`), shipment.jsonOf(index), END]
+  })
+  return Buffer.concat(parts)
 }
