@@ -15,7 +15,7 @@ export {
   type BodyQuestion,
   type BodyValue,
 } from './contract/body-answers.js'
-export { type BodyFilter, type Filtered, ResponseFilters } from './contract/body-filter.js'
+export { type BodyFilterOf, type Filtered, ResponseFilters } from './contract/body-filter.js'
 export type {
   BodyInput,
   BodyLanguage,
@@ -55,6 +55,7 @@ export {
   statusOf,
 } from './contract/errors.js'
 export {
+  type BodyFilter,
   Exchange,
   type ExchangeResult,
   NO_ROUTE,

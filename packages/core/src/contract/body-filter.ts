@@ -1,5 +1,3 @@
-import type { Exchange } from './exchange.js'
-
 /**
  * Output of a filter: bytes, or null if there is nothing to pass on yet. Return a promise only if the filter
  * has to wait.
@@ -8,7 +6,7 @@ export type Filtered = Uint8Array | null | Promise<Uint8Array | null>
 
 /**
  * Streaming filter that sees a response body on its way to the client and may change it. A response hook adds
- * it with `x.filterResponse`.
+ * it with `x.filterResponse`. `X` is the exchange.
  *
  * Methods are called in the order below. While a promise from one call is pending, no other call except
  * `close` is made, and the source is paused as for a slow client.
@@ -20,7 +18,7 @@ export type Filtered = Uint8Array | null | Promise<Uint8Array | null>
  * error that a filter throws ends the exchange: with a 500 if nothing has been sent, otherwise by cutting the
  * response.
  */
-export interface BodyFilter {
+export interface BodyFilterOf<X> {
   /** Name of the policy, for error messages and the log. */
   readonly name: string
   /** True if the filter's output is as long as its input, so that Content-Length stays valid. */
@@ -32,7 +30,7 @@ export interface BodyFilter {
    * length of the GET response.
    * @returns False if the filter does not apply to this response. It is then closed.
    */
-  begin(x: Exchange, length: number): boolean
+  begin(x: X, length: number): boolean
   /**
    * Transforms the next chunk of the body.
    * @param piece Chunk that is valid during the call only. Copy it to keep it.
@@ -46,14 +44,14 @@ export interface BodyFilter {
 }
 
 /** The filters of one response, chained together. */
-export class ResponseFilters {
+export class ResponseFilters<X> {
   /** Bytes sent to the client, or -1 if the head has not been sent. */
   sentBytes = -1
   /** The filter that was called last. It is named if it fails. */
-  running: BodyFilter | null = null
-  #filters: readonly BodyFilter[] = []
+  running: BodyFilterOf<X> | null = null
+  #filters: readonly BodyFilterOf<X>[] = []
 
-  add(filter: BodyFilter): void {
+  add(filter: BodyFilterOf<X>): void {
     this.#filters = [...this.#filters, filter]
   }
 
@@ -62,7 +60,7 @@ export class ResponseFilters {
    * @returns The length of the body after the last filter in bytes, or -1 if unknown.
    * @throws Errors of the filters.
    */
-  begin(x: Exchange, length: number): number {
+  begin(x: X, length: number): number {
     let passed = length
     for (const filter of this.#filters) {
       this.running = filter
@@ -100,7 +98,7 @@ export class ResponseFilters {
    * Closes all filters.
    * @param onFailure Called for each filter whose `close` throws.
    */
-  close(onFailure: (filter: BodyFilter, error: unknown) => void): void {
+  close(onFailure: (filter: BodyFilterOf<X>, error: unknown) => void): void {
     const filters = this.#filters
     this.#filters = []
     for (const filter of filters) {

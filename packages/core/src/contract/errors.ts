@@ -204,9 +204,10 @@ export const GATEWAY_ERRORS = {
   },
 } as const satisfies Readonly<Record<string, ErrorKind>>
 
+// biome-ignore-start lint/suspicious/noEmptyInterface: extended by declaration merging
 /** Error codes of policies. The policies package extends it with those that it passes to `declareErrors`. */
-// biome-ignore lint/suspicious/noEmptyInterface: extended by declaration merging
 export interface PolicyErrors {}
+// biome-ignore-end lint/suspicious/noEmptyInterface: extended by declaration merging
 
 /** Stable error code. Also the value of the `x-gw-error` response header. */
 export type ErrorCode = keyof typeof GATEWAY_ERRORS | keyof PolicyErrors

@@ -1,7 +1,7 @@
 import type { HeaderList } from '../http/header-list.js'
 import { Attempts } from './attempts.js'
 import type { BodyAnswers } from './body-answers.js'
-import { type BodyFilter, ResponseFilters } from './body-filter.js'
+import { type BodyFilterOf, ResponseFilters } from './body-filter.js'
 import type { BodyTap } from './body-tap.js'
 import { type BodyView, BodyViews, type ViewMaker } from './body-views.js'
 import type { ClientCertificate } from './client-certificate.js'
@@ -35,6 +35,9 @@ export const NO_ROUTE: RouteFacts = { id: '-', configDigest: '', api: null, temp
 
 /** Result of an exchange in the traffic log and the metrics. */
 export type ExchangeResult = 'success' | 'blocked' | 'error' | 'aborted' | 'shed'
+
+/** Filter for the body of a response (see `BodyFilterOf`). */
+export type BodyFilter = BodyFilterOf<Exchange>
 
 /** Default limit for buffered response bodies. Many may be in memory at the same time. */
 const RESPONSE_BODY_BYTES = 10 * 1024 * 1024
@@ -132,7 +135,7 @@ export class Exchange {
   /** Observer of the upstream's response body, set by a response hook. Null if unset. */
   responseTap: BodyTap | null = null
   /** Filters of the response body, or null if unset. */
-  responseFilters: ResponseFilters | null = null
+  responseFilters: ResponseFilters<Exchange> | null = null
   /** Maximum size of a buffered response body in bytes. A policy may change it before the body is read. */
   responseBodyLimit = RESPONSE_BODY_BYTES
   /** Response body length announced by the upstream, in bytes. 0 if there is no body, -1 if unknown. */

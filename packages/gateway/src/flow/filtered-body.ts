@@ -1,4 +1,4 @@
-import type { Filtered, ResponseFilters } from '@sluice/core'
+import type { Exchange, Filtered, ResponseFilters } from '@sluice/core'
 import type { ClientStream } from '../listen/listener.js'
 import type { ExchangeFlow } from './exchange-flow.js'
 
@@ -41,7 +41,7 @@ export class FilteredBody implements BodySink {
   /** True while the filters wait for something. */
   isWaiting = false
   readonly #flow: ExchangeFlow
-  readonly #filters: ResponseFilters
+  readonly #filters: ResponseFilters<Exchange>
   readonly #client: ClientStream
   readonly #owner: FilterOwner
   /** Length announced to the client, or -1 if unknown. */
