@@ -1,16 +1,8 @@
-import {
-  type CompileEnv,
-  type Exchange,
-  type HttpAnswer,
-  type HttpCall,
-  headerJoined,
-  parseDuration,
-} from '@sluice/core'
+import { type CompileEnv, type Exchange, type HttpAnswer, type HttpCall, parseDuration } from '@sluice/core'
 import { AnswerCache, AnswerTier } from '../../shared/call/answer-cache.js'
 import { CallCache, type Found } from '../../shared/call/call-cache.js'
 import { durationWithin } from '../../shared/call/call-options.js'
-import { digestOf, isCallerSpecific } from '../../shared/call/call-sharing.js'
-import { CacheControl } from '../../shared/message/cache-control.js'
+import { answerTtlMs, digestOf, expressionKey, isCallerSpecific } from '../../shared/call/call-sharing.js'
 import type { Decision } from './decision.js'
 import {
   DEFAULT_ENTRIES,
@@ -73,18 +65,16 @@ export class DecisionCache {
     const isUnshared = isPersonal(answer)
     return {
       value: decision,
-      ttlMs: isUnshared ? 0 : this.#ttlOf(refusal !== null, answer),
+      ttlMs: isUnshared ? 0 : answerTtlMs(answer, this.#maxTtlMs(refusal !== null, answer.status)),
       bytes: DECISION_BYTES + (refusal?.body?.length ?? 0) + lengthOf(decision),
       isNegative: refusal !== null,
       isCallerSpecific: isUnshared,
     }
   }
 
-  #ttlOf(isRefusal: boolean, { status, headers }: HttpAnswer): number {
-    if (isRefusal && status !== 401 && status !== 403) return 0
-    const maxMs = isRefusal ? this.#negativeTtlMs : this.#ttlMs
-    const seconds = new CacheControl(headerJoined(headers, 'cache-control')).seconds('max-age')
-    return seconds === null ? maxMs : Math.min(maxMs, seconds * 1000)
+  #maxTtlMs(isRefusal: boolean, status: number): number {
+    if (!isRefusal) return this.#ttlMs
+    return status === 401 || status === 403 ? this.#negativeTtlMs : 0
   }
 }
 
@@ -115,22 +105,14 @@ function plainKey(withBody: boolean): KeyOf {
   return withBody ? () => null : (_, { headers }) => digestOf(headers)
 }
 
-/**
- * Builds a key from the configured expressions. A value that is not found is part of the key like any other.
- */
+/** Builds a key from the configured expressions. */
 function namedKey(texts: readonly string[], env: CompileEnv): KeyOf {
   const parts = texts.map((text) => env.expression(text))
   if (parts.some(({ readsBody, readsResponse }) => readsBody || readsResponse))
     throw new Error(
       "'cache.key' must not read a body or the response; a decision can only depend on the request head",
     )
-  return (x) => {
-    try {
-      return digestOf(parts.map((part) => part.value(x)))
-    } catch {
-      return null
-    }
-  }
+  return (x) => expressionKey(parts, x)
 }
 
 function lengthOf({ refusal, upstreamFields, clientFields }: Decision): number {

@@ -1,17 +1,9 @@
 import { createHash } from 'node:crypto'
-import {
-  type CallNote,
-  type CompileEnv,
-  type Exchange,
-  type HttpAnswer,
-  headerJoined,
-  parseDuration,
-} from '@sluice/core'
+import { type CallNote, type CompileEnv, type Exchange, type HttpAnswer, parseDuration } from '@sluice/core'
 import { AnswerCache, AnswerTier } from '../../shared/call/answer-cache.js'
 import { CallCache, type Found } from '../../shared/call/call-cache.js'
 import { durationWithin } from '../../shared/call/call-options.js'
-import { digestOf, isCallerSpecific } from '../../shared/call/call-sharing.js'
-import { CacheControl } from '../../shared/message/cache-control.js'
+import { answerTtlMs, digestOf, expressionKey, isCallerSpecific } from '../../shared/call/call-sharing.js'
 import type { BuiltCall } from './call-request.js'
 import { type CallConfig, DEFAULT_ENTRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, NO_TIME } from './schema.js'
 
@@ -92,13 +84,8 @@ export class CachedResponses {
     const isPersonal = isCallerSpecific(answer)
     let bytes = ANSWER_BYTES + answer.body.length
     for (const text of answer.headers) bytes += text.length
-    const ttlMs = isPersonal || !this.#isExpected(answer) ? 0 : this.#ttlOf(answer)
+    const ttlMs = isPersonal || !this.#isExpected(answer) ? 0 : answerTtlMs(answer, this.#ttlMs)
     return { value: answer, ttlMs, bytes, isNegative: false, isCallerSpecific: isPersonal }
-  }
-
-  #ttlOf({ headers }: HttpAnswer): number {
-    const seconds = new CacheControl(headerJoined(headers, 'cache-control')).seconds('max-age')
-    return seconds === null ? this.#ttlMs : Math.min(this.#ttlMs, seconds * 1000)
   }
 }
 
@@ -129,17 +116,8 @@ function sentKey(_: Exchange, { method, origin, path, headers, body }: SentCall)
   return hash.digest('base64url')
 }
 
-/**
- * Builds a key from the configured expressions. A value that is not found is part of the key like any other.
- */
+/** Builds a key from the configured expressions, and the consumer unless all share the responses. */
 function namedKey({ key = [], shared = false }: NonNullable<CallConfig['cache']>, env: CompileEnv): KeyOf {
   const parts = key.map((text) => env.expression(text))
-  return (x) => {
-    try {
-      const values = parts.map((part) => part.value(x))
-      return digestOf(shared ? values : [x.consumer?.id ?? null, ...values])
-    } catch {
-      return null
-    }
-  }
+  return (x) => expressionKey(parts, x, ...(shared ? [] : [x.consumer?.id ?? null]))
 }
