@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { SharedNode } from './elasticsearch/shared-node.mjs'
 import { endLeftOvers, RUN_VARIABLE } from './left-over.mjs'
 import { proseProblems } from './lint/prose.mjs'
-import { runLintTool } from './lint-tools/lint-tool.mjs'
+import { checkImports, runLintTool } from './lint-tools/lint-tool.mjs'
 import { provideServices } from './services/services.mjs'
 import { structureProblems } from './structure.mjs'
 import { testFiles } from './test-files.mjs'
@@ -86,8 +86,9 @@ function hasFailed({ name, problems }) {
 
 function lintProblems() {
   const args = ['check', '--error-on-warnings', '--max-diagnostics=50']
-  const { status, stdout, stderr } = runLintTool('biome', args)
-  return status === 0 ? [] : [stdout + stderr]
+  return [runLintTool('biome', args), checkImports()]
+    .filter(({ status }) => status !== 0)
+    .map(({ stdout, stderr }) => stdout + stderr)
 }
 
 /** Returns missing services. They are failures in CI, and only skip tests elsewhere. */

@@ -1,6 +1,6 @@
 import type { Sample } from '../telemetry/sample.js'
 import { label, renderSamples } from '../telemetry/text-format.js'
-import { type Counters, PERSIST_RESULTS, RESULTS } from './counters.js'
+import { type Counters, PERSIST_RESULTS, RESULTS } from './store/counters.js'
 import type { Spaces } from './store/spaces.js'
 
 const HELP = {

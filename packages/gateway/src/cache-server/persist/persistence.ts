@@ -1,7 +1,7 @@
 import type { PersistPlan } from '@sluice/config'
 import { NOT_CONNECTED } from '../../state/valkey/connection.js'
-import type { Counters } from '../counters.js'
 import type { PurgeOrder } from '../store/cache-store.js'
+import type { Counters } from '../store/counters.js'
 import { keyHash } from '../store/key-hash.js'
 import { type PersistCall, type PersistOutcome, slotOf } from '../store/persist-calls.js'
 import type { Spaces } from '../store/spaces.js'

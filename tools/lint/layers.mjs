@@ -1,0 +1,189 @@
+/**
+ * Rules for imports, as configuration of dependency-cruiser: the order of packages, the order of the folders in each
+ * package, and no import loops. Types count, because a type that two files need of each other belongs below both.
+ */
+
+/** Packages of this repository that each package may import. */
+const PACKAGES = {
+  core: [],
+  config: ['core'],
+  policies: ['core'],
+  logger: ['core'],
+  gateway: ['core', 'config'],
+  cli: ['core', 'config', 'policies', 'logger', 'gateway'],
+}
+
+/** Files of `gateway` that may also import policies and logger: the composition roots, and tests of policies. */
+const COMPOSITION =
+  '^packages/gateway/src/(policies/|worker/(worker-log|open-sink|main)[.]|supervise/documents/documents-main[.])'
+
+/** Dependencies that only one place may use. */
+const ONLY_IN = {
+  'uWebSockets.js': '^(packages/gateway/src/listen/|bench/src/servers/(fault-)?origin-process[.])',
+  undici: '^(packages/gateway/src/upstream/|bench/src/servers/(fault-)?origin-process[.])',
+}
+
+/**
+ * Folders in the order of their layers, the lowest first. A folder may import those in the groups before its own.
+ * Folders of one group do not import each other. `.` stands for the files of the folder itself. A folder with less than
+ * two entries needs no order.
+ */
+const LAYERS = {
+  'packages/core/src': ['lib', 'http redaction', 'contract', 'limits net state', 'geo', '.'],
+  'packages/core/src/redaction': ['.', 'value-types'],
+  'packages/policies/src/content/content-filter': ['packs', '.'],
+  'packages/policies/src/content/xsd': ['pattern', '.'],
+  'packages/policies/src/crypto': ['digest keys replay', 'cipher jose'],
+  'packages/logger/src': [
+    'lib record redaction',
+    'elasticsearch preparation queue',
+    'outputs spool writer',
+    'reader shipper',
+    'replay sinks',
+    '.',
+  ],
+  'packages/logger/src/outputs': ['.', 'custom elasticsearch stdout syslog webhook'],
+  'packages/logger/src/reader': ['.', 'elasticsearch'],
+  'packages/logger/src/redaction': ['formats', '.'],
+  'packages/gateway/src': [
+    'lib telemetry',
+    'kubernetes protocol route plugins',
+    'upstream',
+    'listen state',
+    'flow',
+    'cache-server compile',
+    'explain worker',
+    'supervise',
+    'admin',
+    '.',
+  ],
+  'packages/gateway/src/lib': ['.', 'threads'],
+  'packages/gateway/src/protocol': ['.', 'websocket', 'http1'],
+  'packages/gateway/src/upstream': ['transport state', 'http1 undici', 'http2', 'outbound .'],
+  'packages/gateway/src/listen': ['.', 'uws', 'node'],
+  'packages/gateway/src/listen/node': ['socket', 'http1 http2', '.'],
+  'packages/gateway/src/state': ['valkey', '.'],
+  'packages/gateway/src/cache-server': ['store', 'persist', '.'],
+  'packages/gateway/src/supervise': [
+    'process listeners',
+    'documents parent',
+    'rollout limits',
+    'services workers',
+    'health status',
+    'cache-server',
+    '.',
+  ],
+  'packages/cli/src': [
+    'output service',
+    'consumers input plugins',
+    'admin',
+    'completion kubernetes',
+    'commands',
+    'program',
+    '.',
+  ],
+  'packages/cli/src/kubernetes': ['fleet objects', 'cluster', 'deploy'],
+  'bench/src': [
+    'lib model',
+    'process suite',
+    'engine servers',
+    'measure',
+    'report trial',
+    'capacity compare run',
+    'commands',
+    '.',
+  ],
+}
+
+/** Files that still form loops. This list only shrinks. */
+const LOOPS = [
+  'packages/core/src/contract/(exchange|body-filter)[.]',
+  'packages/config/src/(report|load-document|document-loader|reference/referenced-leaf)[.]',
+  'packages/policies/src/auth/saml/(assertion|assertion-work|attempt|signed-assertion)[.]',
+  'packages/policies/src/content/ws-security/(check|check-rules)[.]',
+]
+
+/** Files of tests. They may import any folder, and no other file imports them. */
+const TESTS = '[.]test[.]|/testing[/.]|/document-keys/|/gateway/src/policies/'
+
+/** Source that plugins use to test themselves. */
+const TEST_KIT = 'packages/policies/src/(contract-kit|example-uses)[.]'
+
+function packageRules() {
+  const forbid = (name, from, others) => ({
+    name: `package ${name}`,
+    severity: 'error',
+    from,
+    to: { path: `^@sluice/(?!(${others.join('|')})(/|$))` },
+  })
+  return Object.entries(PACKAGES).flatMap(([name, allowed]) => {
+    const path = `^packages/${name}/`
+    const rules = [forbid(name, { path, pathNot: COMPOSITION }, allowed)]
+    if (name === 'gateway')
+      rules.push(forbid('gateway', { path: COMPOSITION }, [...allowed, 'policies', 'logger']))
+    return rules
+  })
+}
+
+function dependencyRules() {
+  return Object.entries(ONLY_IN).map(([name, place]) => ({
+    name: `only one place uses ${name}`,
+    severity: 'error',
+    from: { pathNot: place },
+    to: { path: `(^|node_modules/)${name}(/|$)` },
+  }))
+}
+
+/** Returns the rules of one folder: an entry imports no entry of its own group or a later one, and none is unlisted. */
+function folderRules([parent, groups]) {
+  const layers = groups.map((group) => group.split(' '))
+  const rules = layers.flatMap((group, i) =>
+    group.flatMap((entry) => {
+      const others = layers
+        .slice(i)
+        .flat()
+        .filter((other) => other !== entry)
+      const to = { path: others.map((other) => pathOf(parent, other)).join('|'), pathNot: TESTS }
+      const from = { path: pathOf(parent, entry), pathNot: TESTS }
+      return others.length === 0 ? [] : [{ name: `layer ${parent}`, severity: 'error', from, to }]
+    }),
+  )
+  const unlisted = `^${parent}/(?!(${layers.flat().join('|')})/)[^/]+/`
+  const to = { path: unlisted, pathNot: TESTS }
+  return [
+    ...rules,
+    { name: `unlisted in ${parent}`, severity: 'error', from: { pathNot: TESTS }, to },
+    { name: `unlisted in ${parent}`, severity: 'error', from: to, to: {} },
+  ]
+}
+
+function pathOf(parent, entry) {
+  return entry === '.' ? `^${parent}/[^/]+$` : `^${parent}/${entry}/`
+}
+
+// biome-ignore lint/style/noDefaultExport: dependency-cruiser reads its configuration so.
+export default {
+  forbidden: [
+    {
+      name: 'loop between files',
+      severity: 'error',
+      from: { pathNot: [TESTS, ...LOOPS].join('|') },
+      to: { circular: true },
+    },
+    {
+      name: 'a test is imported',
+      severity: 'error',
+      from: { pathNot: `${TESTS}|${TEST_KIT}` },
+      to: { path: `^(packages|bench)/[^/]+/(src/)?.*(${TESTS})` },
+    },
+    ...packageRules(),
+    ...dependencyRules(),
+    ...Object.entries(LAYERS).flatMap(folderRules),
+  ],
+  options: {
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules|/dist/' },
+    exclude: { path: '/dist/|[.]d[.]ts$' },
+  },
+}
