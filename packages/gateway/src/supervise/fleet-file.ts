@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isAlive } from '@sluice/core/process-stat'
 import { type FleetRecord, POLL_MS, readFleetRecord } from '../worker/fleet-record.js'
 import { documentFile } from './documents/document-file.js'
 import { writePrivateFile } from './process/private-file.js'
 import { ProcessClock } from './process/process-clock.js'
-import { isAlive } from './process/process-stat.js'
 
 /** Longest wait for an abandoned supervisor to exit, in milliseconds of its CPU time. */
 const LEAVE_MS = 5000

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { isAlive } from '@sluice/core/process-stat'
 import { DEAD_LETTER_FILE } from '../shipper/dead-letters.js'
 
 /** Name of a claimed file, with the ID of the process that claimed it. */
@@ -47,13 +48,4 @@ function originalName(name: string): string | null {
   if (DEAD_LETTER_FILE.test(name)) return name
   const claim = CLAIMED.exec(name)
   return claim === null || isAlive(Number(claim[2])) ? null : claim[1]!
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }

@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { isAlive, readStat } from '@sluice/core/process-stat'
 
 /**
  * Time of silence after which an owner counts as ended, in milliseconds. Applies to owners whose process
@@ -67,7 +68,7 @@ export function isOwnerAlive(root: string, name: string, nowMs: number, modified
   if (owner === null) return isTouched
   const { host, pid, namespace } = thisProcess()
   if (owner.host !== host || owner.namespace !== namespace || owner.pid === pid) return isTouched
-  return startOf(owner.pid) === owner.started && exists(owner.pid)
+  return startOf(owner.pid) === owner.started && isAlive(owner.pid)
 }
 
 /** Returns true if an owner is or was a thread of this process. */
@@ -113,14 +114,10 @@ function isOwner(value: unknown): value is Owner {
   return isText && typeof pid === 'number'
 }
 
-/**
- * Returns the 22nd field of /proc/PID/stat, or '' if unavailable. It is searched after the command name,
- * which may contain any character.
- */
+/** Returns the start time of a process, or '' if unavailable. */
 function startOf(pid: number): string {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+    return readStat(`/proc/${pid}/stat`).fields[19] ?? ''
   } catch {
     return ''
   }
@@ -132,14 +129,5 @@ function namespaceOfProcesses(): string {
     return readlinkSync('/proc/self/ns/pid')
   } catch {
     return ''
-  }
-}
-
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

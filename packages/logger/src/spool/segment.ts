@@ -1,23 +1,18 @@
 import {
   closeSync,
-  constants,
   fdatasyncSync,
-  ftruncateSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   truncateSync,
-  writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { appendWhole, createFile } from '../lib/append-file.js'
 import { steadyMs } from '../lib/steady-clock.js'
 import { type FrameIndex, indexFrames } from './frame.js'
 import { SegmentMemory } from './segment-memory.js'
-
-/** Flags for creating a new file. Never opens an existing file or follows a link. */
-const NEW_FILE = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_APPEND
 
 /**
  * Location of a segment. Its file name consists of the number of its first record and, once sealed, the
@@ -74,7 +69,7 @@ export class Segment {
   static create(location: SegmentLocation): Segment {
     const segment = new Segment(location, true)
     segment.#path = join(location.dir, openName(location.first))
-    segment.#fd = openSync(segment.#path, NEW_FILE, 0o600)
+    segment.#fd = createFile(segment.#path)
     segment.#memory = new SegmentMemory()
     return segment
   }
@@ -115,7 +110,7 @@ export class Segment {
 
   /** Appends framed records. @throws The file system error; the file is then unchanged. */
   append(frames: Buffer, records: number): void {
-    if (this.#fd !== -1) this.#write(frames)
+    if (this.#fd !== -1) appendWhole(this.#fd, frames, this.bytes)
     this.#memory?.add(frames)
     this.records += records
     this.bytes += frames.length
@@ -177,16 +172,6 @@ export class Segment {
   #releaseMemory(): void {
     this.#memory?.release()
     this.#memory = null
-  }
-
-  #write(frames: Buffer): void {
-    let done = 0
-    try {
-      while (done < frames.length) done += writeSync(this.#fd, frames, done)
-    } catch (error) {
-      if (done > 0) ftruncateSync(this.#fd, this.bytes)
-      throw error
-    }
   }
 }
 

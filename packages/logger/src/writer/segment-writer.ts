@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  futimesSync,
-  openSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fstatSync, fsyncSync, futimesSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { type LossReason, makeFolders } from '@sluice/core'
+import { appendWhole, createFile } from '../lib/append-file.js'
 import { type CapOptions, enforceCap } from './segment-cap.js'
 import { segmentFile } from './segment-name.js'
 
@@ -30,8 +21,6 @@ export interface AppendResult {
 }
 
 const NEWLINE = 10
-/** Flags for creating a new file. Never opens an existing file or follows a link. */
-const NEW_FILE = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_APPEND
 
 /**
  * Appends lines to the segment files of one run. Synchronous, for use on a separate thread. Creates files
@@ -63,7 +52,8 @@ export class SegmentWriter {
         this.#ensureOpen()
         const to = this.#fittingEnd(lines, from)
         if (to > from) {
-          this.#write(lines.subarray(from, to))
+          appendWhole(this.#fd, lines.subarray(from, to), this.#bytes)
+          this.#bytes += to - from
           written += to - from === lines.length ? records : countLines(lines, from, to)
           from = to
         } else this.#close()
@@ -141,18 +131,6 @@ export class SegmentWriter {
     return this.#bytes === 0 ? lines.indexOf(NEWLINE, from) + 1 : from
   }
 
-  #write(lines: Buffer): void {
-    let done = 0
-    try {
-      while (done < lines.length) done += writeSync(this.#fd, lines, done)
-    } catch (error) {
-      // Removes a partly written batch, which would otherwise be counted as lost and yet exist.
-      if (done > 0) ftruncateSync(this.#fd, this.#bytes)
-      throw error
-    }
-    this.#bytes += lines.length
-  }
-
   /**
    * Closes the segment after an error. The next batch tries a new one. Deletes an empty file, so that a full
    * disk does not collect them.
@@ -178,7 +156,7 @@ export class SegmentWriter {
 /** Opens a new file. Returns -1 if it exists already. */
 function openNew(path: string): number {
   try {
-    return openSync(path, NEW_FILE, 0o600)
+    return createFile(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return -1
     throw error

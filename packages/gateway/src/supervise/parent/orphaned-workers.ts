@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { processStart } from '../process/process-stat.js'
+import { processStart } from '@sluice/core/process-stat'
 
 /** Extra time after the drain to flush the traffic log, in milliseconds. */
 const GRACE_MS = 8000

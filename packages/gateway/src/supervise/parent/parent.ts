@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { constants } from 'node:os'
+import { parentProcessIds } from '@sluice/core/process-stat'
 import { createOperationLog, type OperationLog } from '../../telemetry/operation-log.js'
-import { parentProcessIds } from '../process/process-stat.js'
 import { RestartBudget } from '../process/restart-budget.js'
 import { OrphanedWorkers } from './orphaned-workers.js'
 import { LimitCopies } from './parent-copy.js'

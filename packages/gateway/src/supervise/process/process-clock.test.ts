@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
+import { readStat } from '@sluice/core/process-stat'
 import { until } from '../testing/until.js'
 import { ProcessClock, processTimeout } from './process-clock.js'
-import { readStat } from './process-stat.js'
 
 const skip = process.platform !== 'linux' && 'no procfs'
 const TICK_MS = 10

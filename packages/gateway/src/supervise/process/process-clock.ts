@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { readStat } from './process-stat.js'
+import { readStat } from '@sluice/core/process-stat'
 
 /**
  * Maximum time that one reading adds, in milliseconds. If the supervisor reads late, it was stopped itself.
