@@ -135,7 +135,7 @@ const LOOPS = [
 ]
 
 /** Files of tests. They may import any folder, and no other file imports them. */
-const TESTS = '[.]test[.]|/testing[/.]|/document-keys/|/gateway/src/policies/'
+const TESTS = '[.]test[.]|/testing[/.]'
 
 /** Source that plugins use to test themselves. */
 const TEST_KIT = 'packages/policies/src/(contract-kit|example-uses)[.]'

@@ -11,7 +11,7 @@ import type { CacheSettings } from '../cache-server/store/settings.js'
 import { CACHE_SETTINGS } from '../cache-server/testing/cache-process.js'
 import { until } from '../testing/gateway.js'
 import { httpOrigin, rawOrigin } from '../testing/origin.js'
-import { serve, testKeys } from './testing.js'
+import { serve, testKeys } from './testing/key-tests.js'
 
 /** Responds with 200 if the cache has a value, 204 if not, and 503 while it is unavailable. PUT stores a value. */
 const ASKING: Catalog = new Map([

@@ -11,7 +11,7 @@ import { type TestGateway, until } from '../testing/gateway.js'
 import { echoOrigin, httpOrigin, rawOrigin } from '../testing/origin.js'
 import { sendRaw, statusesOf } from '../testing/raw-client.js'
 import { connectRaw } from '../testing/raw-connection.js'
-import { type Effect, serve, testKeys } from './testing.js'
+import { type Effect, serve, testKeys } from './testing/key-tests.js'
 
 const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'
 

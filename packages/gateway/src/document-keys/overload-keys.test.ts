@@ -4,7 +4,7 @@ import { type TestGateway, until } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 import { statusesOf } from '../testing/raw-client.js'
 import { connectRaw } from '../testing/raw-connection.js'
-import { overload, serve, testKeys } from './testing.js'
+import { overload, serve, testKeys } from './testing/key-tests.js'
 
 const ROUTES = ['low', 'normal', 'critical'].map((criticality) => ({
   id: criticality,

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import type { WebSocket } from 'ws'
 import { answering, echoOrigin, rawOrigin } from '../testing/origin.js'
 import { closeOf, openWebSocket, webSocketOrigin } from '../testing/websocket.js'
-import { overload, serve, testKeys } from './testing.js'
+import { overload, serve, testKeys } from './testing/key-tests.js'
 
 /** Long timeouts of the upstream itself. */
 const LONG = { connect: '20s', headers: '20s', idle: '20s', total: '20s' }

@@ -11,7 +11,7 @@ import { RedisServer, redisSkip } from '../state/testing/redis-server.js'
 import { slowBridge } from '../state/testing/slow-bridge.js'
 import { until } from '../testing/gateway.js'
 import { closedPort } from '../testing/origin.js'
-import { serve, testKeys } from './testing.js'
+import { serve, testKeys } from './testing/key-tests.js'
 
 /** Responds with the number of requests, counted by all gateways with the same state; `away` without a store. */
 const COUNTING: Catalog = new Map([

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { loadOrThrow } from '@sluice/config/testing'
 import { catalog } from '@sluice/policies'
 import { startGateway } from '../testing/gateway.js'
-import { callee } from './api-call/calling-gateway.js'
+import { callee } from './testing/calling-gateway.js'
 
 const PASSWORD = 'Circle of Life'
 

@@ -5,7 +5,7 @@ import { loadOrThrow } from '@sluice/config/testing'
 import { keyPair } from '@sluice/core/testing'
 import { catalog, hashKey } from '@sluice/policies'
 import { startGateway, until } from '../testing/gateway.js'
-import { callee, json } from './api-call/calling-gateway.js'
+import { callee, json } from './testing/calling-gateway.js'
 
 const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'

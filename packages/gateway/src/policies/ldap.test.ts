@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { catalog } from '@sluice/policies'
 import { PEOPLE, person, Slapd, slapdSkip } from '@sluice/policies/testing'
-import { serve } from '../document-keys/testing.js'
+import { serve } from '../document-keys/testing/key-tests.js'
 
 test('a thousand logins share one directory call, and new logins fail without it', {
   skip: slapdSkip,

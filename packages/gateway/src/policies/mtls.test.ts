@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { loadDocument } from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import { makeCertificate, type Pair } from '@sluice/policies/testing'
-import { serve } from '../document-keys/testing.js'
+import { serve } from '../document-keys/testing/key-tests.js'
 import { certificateFiles } from '../listen/testing/certificate-files.js'
 
 const who = { use: 'header', with: { response: { set: { 'x-who': '{{consumer.id}}' } } } }

@@ -6,7 +6,7 @@ import { catalog } from '@sluice/policies'
 import { startGateway, until } from '../testing/gateway.js'
 import { closedPort, rawOrigin } from '../testing/origin.js'
 import { sendRaw, statusesOf } from '../testing/raw-client.js'
-import { callee, json } from './api-call/calling-gateway.js'
+import { callee, json } from './testing/calling-gateway.js'
 
 const ECHO = [
   ...["{ use: header, with: { response: { set: { x-who: '{{consumer.id}}',"],

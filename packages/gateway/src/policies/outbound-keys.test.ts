@@ -9,7 +9,7 @@ import { catalog } from '@sluice/policies'
 import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
 import { certificateFiles } from '../listen/testing/certificate-files.js'
 import { startGateway, until } from '../testing/gateway.js'
-import { callee, json } from './api-call/calling-gateway.js'
+import { callee, json } from './testing/calling-gateway.js'
 
 const ECHO = [
   ...["{ use: header, with: { response: { set: { x-id: '{{consumer.id}}', x-name: '{{consumer.name}}',"],

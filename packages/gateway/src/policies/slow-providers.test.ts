@@ -4,7 +4,7 @@ import type net from 'node:net'
 import { test } from 'node:test'
 import { catalog } from '@sluice/policies'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { serve } from '../document-keys/testing.js'
+import { serve } from '../document-keys/testing/key-tests.js'
 import { until } from '../testing/gateway.js'
 import { httpOrigin, rawOrigin } from '../testing/origin.js'
 

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { catalog } from '@sluice/policies'
 import { makeCertificate, type Pair } from '@sluice/policies/testing'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { serve } from '../document-keys/testing.js'
+import { serve } from '../document-keys/testing/key-tests.js'
 import { certificateFiles } from '../listen/testing/certificate-files.js'
 import { httpOrigin } from '../testing/origin.js'
 

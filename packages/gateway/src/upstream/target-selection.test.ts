@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Exchange } from '@sluice/core'
-import { compiledUpstream } from '../document-keys/testing.js'
+import { compiledUpstream } from '../document-keys/testing/key-tests.js'
 import type { Upstream } from './upstream.js'
 
 // Selection while some targets are unavailable. Other behavior is tested in document-keys.

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { hashKey } from '@sluice/policies'
 import { until } from '../../testing/gateway.js'
-import { callee, gatewayCalling, json, loggedGatewayCalling, recordsOf } from './calling-gateway.js'
+import { callee, gatewayCalling, json, loggedGatewayCalling, recordsOf } from '../testing/calling-gateway.js'
 
 /** Returns the name of the answer that a request got. */
 const TELL = ["{ use: header, with: { response: { set: { x-n: '{{vars.n}}' } } } }"]

@@ -4,7 +4,7 @@ import type { LookupFunction } from 'node:net'
 import { test } from 'node:test'
 import { closedPort } from '../../testing/origin.js'
 import { systemNetwork } from '../../upstream/transport/network.js'
-import { callee, callResults, gatewayCalling, json } from './calling-gateway.js'
+import { callee, callResults, gatewayCalling, json } from '../testing/calling-gateway.js'
 
 /** Sends a request with a path that `fetch` would normalize. */
 function statusOf(

@@ -10,7 +10,7 @@ import {
   json,
   loggedGatewayCalling,
   recordsOf,
-} from './calling-gateway.js'
+} from '../testing/calling-gateway.js'
 
 test('a call is built from the request, and its answer goes to the configured place', async (t) => {
   const up = await callee(t, (res) => res.end())

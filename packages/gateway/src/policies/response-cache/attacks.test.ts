@@ -4,7 +4,7 @@ import net from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { until } from '../../testing/gateway.js'
 import { rawOrigin } from '../../testing/origin.js'
-import { type Asked, type CacheBench, cacheBench, request } from './testing.js'
+import { type Asked, type CacheBench, cacheBench, request } from '../testing/caching-gateway.js'
 
 // No response for one client reaches another one.
 

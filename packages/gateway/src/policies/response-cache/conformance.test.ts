@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type http from 'node:http'
 import { test } from 'node:test'
-import { type CaseStep, storingCases } from './storing-cases.js'
-import { type Answer, type CacheBench, cacheBench, type SeenRequest } from './testing.js'
-import { validatingCases } from './validating-cases.js'
+import { type Answer, type CacheBench, cacheBench, type SeenRequest } from '../testing/caching-gateway.js'
+import { type CaseStep, storingCases } from '../testing/storing-cases.js'
+import { validatingCases } from '../testing/validating-cases.js'
 
 // Requirements of the public HTTP cache test suite for shared caches, and some of its optional checks, by its names.
 

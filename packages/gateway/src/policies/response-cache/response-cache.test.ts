@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Policy, Step } from '@sluice/core'
 import { until } from '../../testing/gateway.js'
-import { cacheBench } from './testing.js'
+import { cacheBench } from '../testing/caching-gateway.js'
 
 const FRESH = { 'cache-control': 'max-age=100' }
 

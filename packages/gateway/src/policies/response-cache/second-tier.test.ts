@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RedisServer, redisSkip, statePlanOf } from '../../state/testing/redis-server.js'
 import { until } from '../../testing/gateway.js'
-import { type CacheBench, cacheBench } from './testing.js'
+import { type CacheBench, cacheBench } from '../testing/caching-gateway.js'
 
 // Two gateways, each with its own upstream, share one real server.
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type http from 'node:http'
 import { type TestContext, test } from 'node:test'
-import { type Asked, type CacheBench, cacheBench } from './testing.js'
+import { type Asked, type CacheBench, cacheBench } from '../testing/caching-gateway.js'
 
 // An upstream with a different response to each request. Responses are cached for a fixed time.
 

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import tls from 'node:tls'
 import { FAKE_CERTIFICATES } from '../../../admin/testing/test-certificate.js'
-import { serve } from '../../../document-keys/testing.js'
+import { serve } from '../../../document-keys/testing/key-tests.js'
 import type { TestGateway } from '../../../testing/gateway.js'
 import { certificateFiles } from '../../testing/certificate-files.js'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
-import { until } from '../testing/gateway.js'
-import { httpOrigin } from '../testing/origin.js'
-import { bodies, type Effect, named, serve } from './testing.js'
+import { until } from '../../testing/gateway.js'
+import { httpOrigin } from '../../testing/origin.js'
+import { bodies, type Effect, named, serve } from './key-tests.js'
 
 const SECRET = 'sixteen characters'
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { KnownServices } from '../kubernetes/known-services.js'
-import { until } from '../testing/gateway.js'
-import { NameServer } from '../testing/name-server.js'
-import { systemNetwork } from '../upstream/transport/network.js'
-import { bodies, type Effect, named, serve } from './testing.js'
+import { KnownServices } from '../../kubernetes/known-services.js'
+import { until } from '../../testing/gateway.js'
+import { NameServer } from '../../testing/name-server.js'
+import { systemNetwork } from '../../upstream/transport/network.js'
+import { bodies, type Effect, named, serve } from './key-tests.js'
 
 /** Counts the queries of a gateway with the settings `rarely` to its name server, while another gateway makes six. */
 async function questionsWith(t: TestContext, ttl: number, often: object, rarely: object): Promise<number> {

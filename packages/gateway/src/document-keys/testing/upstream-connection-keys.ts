@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { TLSSocket } from 'node:tls'
-import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
-import { bodies, type Effect, named, serve } from './testing.js'
+import { FAKE_CERTIFICATES } from '../../admin/testing/test-certificate.js'
+import { bodies, type Effect, named, serve } from './key-tests.js'
 
 async function listening(t: TestContext, server: http.Server | https.Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -3,11 +3,11 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import type { TestContext } from 'node:test'
 import { resolvePlan } from '@sluice/config/serving'
 import { loadOrThrow } from '@sluice/config/testing'
-import { TargetStates, type TargetStatus } from '../supervise/health/target-states.js'
-import { createOperationLog } from '../telemetry/operation-log.js'
-import { until } from '../testing/gateway.js'
-import { httpOrigin } from '../testing/origin.js'
-import type { Effect } from './testing.js'
+import { TargetStates, type TargetStatus } from '../../supervise/health/target-states.js'
+import { createOperationLog } from '../../telemetry/operation-log.js'
+import { until } from '../../testing/gateway.js'
+import { httpOrigin } from '../../testing/origin.js'
+import type { Effect } from './key-tests.js'
 
 /** Health checks of one target, and what they led to. */
 interface Checked {

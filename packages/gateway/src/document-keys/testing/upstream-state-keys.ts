@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
-import { type TestGateway, until } from '../testing/gateway.js'
-import { httpOrigin, type Origin } from '../testing/origin.js'
-import { conditions, untilCondition } from '../testing/target-conditions.js'
-import { type Effect, serve } from './testing.js'
+import { type TestGateway, until } from '../../testing/gateway.js'
+import { httpOrigin, type Origin } from '../../testing/origin.js'
+import { conditions, untilCondition } from '../../testing/target-conditions.js'
+import { type Effect, serve } from './key-tests.js'
 
 /**
  * An origin whose response depends on the path: `/bad` is 500, `/late` takes 30 ms, `/held` waits until the test ends
