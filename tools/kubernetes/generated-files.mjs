@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { chartDefaults, chartValues } from '../../packages/cli/dist/kubernetes/objects/chart-facts.js'
 import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gateway-objects.js'
-import { objectsYaml } from '../../packages/cli/dist/kubernetes/objects/objects-yaml.js'
-import { TIERS } from '../../packages/cli/dist/kubernetes/objects/tiers.js'
+import { objectsYaml } from '../../packages/cli/dist/kubernetes/objects/object.js'
+import { TIERS } from '../../packages/cli/dist/kubernetes/objects/settings.js'
 
 const DEPLOY = new URL('../../deploy/', import.meta.url)
 const CHART = new URL('helm/sluice/', DEPLOY)

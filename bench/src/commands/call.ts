@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { unreadable } from '@sluice/cli/kit'
+import { unreadable, usageError } from '@sluice/cli/kit'
 import { maskedUrl } from '../lib/masking.js'
 import type { Call, CallBody, Method } from '../model/scenario.js'
-import { sizeSetting, usage } from './settings.js'
+import { sizeSetting } from './settings.js'
 
 /** Request options, in the style of `curl`. */
 export interface CallFlags {
@@ -38,7 +38,7 @@ export function callOf(url: string, flags: CallFlags): UrlCall {
   const body = bodyOf(flags)
   const method = flags.method ?? (body === null ? 'GET' : 'POST')
   if (body !== null && (method === 'GET' || method === 'HEAD'))
-    throw usage(`a ${method} has no body here; leave out --data and --body, or choose another --method`)
+    throw usageError(`a ${method} has no body here; leave out --data and --body, or choose another --method`)
   const type = body === null || flags.data !== undefined ? {} : { 'content-type': 'application/json' }
   return { origin, call: { method, path, headers: { ...type, ...headersOf(flags.header ?? []) }, body } }
 }
@@ -50,17 +50,19 @@ export function callOf(url: string, flags: CallFlags): UrlCall {
 export function originOf(url: string, flag: string): string {
   const { origin, path } = addressOf(url)
   if (path === '/') return origin
-  throw usage(`${flag}: use only the address, such as ${origin}; the suite defines the paths`)
+  throw usageError(`${flag}: use only the address, such as ${origin}; the suite defines the paths`)
 }
 
 function addressOf(text: string): { readonly origin: string; readonly path: string } {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || url.host === '')
-    throw usage(`'${maskedUrl(text)}' is not a URL; use for example http://127.0.0.1:8080/orders`)
+    throw usageError(`'${maskedUrl(text)}' is not a URL; use for example http://127.0.0.1:8080/orders`)
   if (url.protocol !== 'http:')
-    throw usage(`${url.protocol}// cannot be measured, only http://; point it at the listener without TLS`)
+    throw usageError(
+      `${url.protocol}// cannot be measured, only http://; point it at the listener without TLS`,
+    )
   if (url.username !== '' || url.password !== '')
-    throw usage("credentials do not belong in a URL; write --header 'authorization: …'")
+    throw usageError("credentials do not belong in a URL; write --header 'authorization: …'")
   return { origin: url.origin, path: url.pathname + url.search }
 }
 
@@ -69,11 +71,13 @@ function headersOf(lines: readonly string[]): Record<string, string> {
   for (const line of lines.flatMap(linesOf)) {
     const [, name, value] = HEADER.exec(line) ?? []
     if (name === undefined || value === undefined)
-      throw usage("--header: a header is a name, a colon and a value; write for example 'accept: text/plain'")
+      throw usageError(
+        "--header: a header is a name, a colon and a value; write for example 'accept: text/plain'",
+      )
     if (OWN_HEADERS.includes(name.toLowerCase()))
-      throw usage(`--header: ${name} is set by the load generator`)
+      throw usageError(`--header: ${name} is set by the load generator`)
     if (Object.keys(headers).some((known) => known.toLowerCase() === name.toLowerCase()))
-      throw usage(`--header: ${name} is there twice`)
+      throw usageError(`--header: ${name} is there twice`)
     headers[name] = value
   }
   return headers
@@ -87,18 +91,18 @@ function linesOf(line: string): string[] {
 }
 
 function bodyOf({ data, body }: CallFlags): CallBody | null {
-  if (data !== undefined && body !== undefined) throw usage('--data and --body cannot be used together')
+  if (data !== undefined && body !== undefined) throw usageError('--data and --body cannot be used together')
   if (data !== undefined)
     return given(data.startsWith('@') ? fileOf(data.slice(1), 'the body') : Buffer.from(data))
   if (body === undefined) return null
   const bytes = sizeSetting('--body', body)
   if (bytes <= MOST_MADE_BYTES) return { kind: 'json', bytes }
-  throw usage('--body: at most 64 MB')
+  throw usageError('--body: at most 64 MB')
 }
 
 function given(bytes: Buffer): CallBody {
   if (bytes.length > MOST_GIVEN_BYTES)
-    throw usage('--data: at most 64 KB; use --body for larger ones, such as --body 1mb')
+    throw usageError('--data: at most 64 KB; use --body for larger ones, such as --body 1mb')
   return { kind: 'given', bytes: bytes.length, base64: bytes.toString('base64') }
 }
 

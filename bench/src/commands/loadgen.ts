@@ -1,11 +1,11 @@
-import { ENDING_SIGNALS, EXIT, outliveReader, print, printValue, say } from '@sluice/cli/kit'
+import { ENDING_SIGNALS, EXIT, outliveReader, print, printValue, say, usageError } from '@sluice/cli/kit'
 import { maskedPath } from '../lib/masking.js'
 import type { EngineName, LoadResult } from '../model/engine.js'
 import type { Spectrum } from '../model/summary.js'
 import { temporaryFolder } from '../process/process-reaper.js'
 import { type CallFlags, callOf } from './call.js'
 import { installedEngine } from './run-options.js'
-import { mendable, usage } from './settings.js'
+import { mendable } from './settings.js'
 
 interface LoadgenFlags extends CallFlags {
   readonly engine: EngineName
@@ -24,7 +24,7 @@ export async function benchLoadgen(flags: LoadgenFlags, url: string): Promise<nu
   const engine = installedEngine(flags.engine)
   const { connections, seconds, rate: perSecond = null } = flags
   if (perSecond !== null && !engine.hasOpenLoop)
-    throw usage(`${engine.name} cannot hold a rate; leave out --rate, or choose another --engine`)
+    throw usageError(`${engine.name} cannot hold a rate; leave out --rate, or choose another --engine`)
   outliveReader()
   say(
     `${call.method} ${origin}${maskedPath(call.path)}, ${connections} connections, ${seconds} s, ${engine.name}`,

@@ -53,7 +53,7 @@ export async function measureAndReport(
   say(`${options.suite.name}: about ${ageText(loadSeconds(options) * 1000)} of load`)
   const { summary, isStopped } = await run(options)
   const { points, trials } = summary
-  if (points.length + trials.length === 0) throw new Failure(EXIT.failed, 'nothing was measured')
+  if (points.length + trials.length === 0) throw new Failure('nothing was measured')
   // Saved before printing, because a closed pipe must not cost hours of measuring.
   const loss = isKept ? keep(summary, flags.out ?? join(RESULTS_DIR, summary.id)) : null
   if (flags.output === 'json') await printValue(summary, flags.output)
@@ -71,10 +71,10 @@ export async function measureAndReport(
     print(...remarks(summary))
   }
   if (loss !== null) throw loss
-  if (isStopped) throw new Failure(EXIT.failed, 'stopped early: the results cover what was measured so far')
+  if (isStopped) throw new Failure('stopped early: the results cover what was measured so far')
   const text = shortfall(summary)
   if (text === null) return
-  if (flags.failOnInvalid === true) throw new Failure(EXIT.assertion, text)
+  if (flags.failOnInvalid === true) throw new Failure(text, EXIT.assertion)
   say(text)
 }
 
@@ -128,16 +128,13 @@ function observer(progress: Progress): RunObserver {
  */
 function checkResultsDir(dir: string): void {
   if (existsSync(join(dir, SUMMARY_FILE)))
-    throw new Failure(
-      EXIT.failed,
-      `${dir} contains the results of another run; choose another folder with --out`,
-    )
+    throw new Failure(`${dir} contains the results of another run; choose another folder with --out`)
   try {
     makeFolders(dir, SHARED)
     accessSync(dir, constants.W_OK | constants.X_OK)
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? String(error)
-    throw new Failure(EXIT.failed, `${dir} cannot be written to (${reason}); name another folder with --out`)
+    throw new Failure(`${dir} cannot be written to (${reason}); name another folder with --out`)
   }
 }
 
@@ -146,7 +143,7 @@ function keep(summary: Summary, dir: string): Failure | null {
     say(`wrote ${writeResults(summary, dir).join(', ')}`)
     return null
   } catch (error) {
-    return new Failure(EXIT.failed, `the results could not be written to ${dir}: ${messageOf(error)}`)
+    return new Failure(`the results could not be written to ${dir}: ${messageOf(error)}`)
   }
 }
 

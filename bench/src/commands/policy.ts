@@ -1,3 +1,4 @@
+import { usageError } from '@sluice/cli/kit'
 import { suggestion } from '@sluice/config'
 import type { Summary } from '../model/summary.js'
 import { busyText, policyCosts } from '../report/cost.js'
@@ -6,7 +7,6 @@ import { MEASURED_POLICIES, type PolicyPair, policyPair, policyText } from '../s
 import { suiteOf } from '../suite/suites.js'
 import { measureAndReport } from './measuring.js'
 import { chosenSuite, type MeasuringFlags, runOptions } from './run-options.js'
-import { usage } from './settings.js'
 
 /** `gw bench policy`: measures a request with and without a policy or a chain of policies. */
 export async function benchPolicy(flags: MeasuringFlags, name: string): Promise<void> {
@@ -26,7 +26,7 @@ export function knownPair(name: string): PolicyPair {
   const pair = policyPair(name)
   if (pair !== null) return pair
   const hint = suggestion(name, MEASURED_POLICIES, `there are ${MEASURED_POLICIES.join(', ')}`)
-  throw usage(`there is no benchmark for the policy '${name}'; ${hint}`)
+  throw usageError(`there is no benchmark for the policy '${name}'; ${hint}`)
 }
 
 /** Describes the cost of a policy and the spread of the repetitions. */

@@ -1,4 +1,4 @@
-import { EXIT, Failure, say } from '@sluice/cli/kit'
+import { Failure, say, usageError } from '@sluice/cli/kit'
 import { suggestion } from '@sluice/config'
 import { engineOf, engines } from '../engine/engines.js'
 import type { Engine, EngineName } from '../model/engine.js'
@@ -8,7 +8,6 @@ import type { Tier } from '../model/summary.js'
 import { missingPeer } from '../servers/peers.js'
 import { quickSuite } from '../suite/quick.js'
 import { originOf } from './call.js'
-import { usage } from './settings.js'
 import { shownCommand } from './shown-command.js'
 
 /** Default rates for latency, in percent of the throughput. */
@@ -60,7 +59,8 @@ export function chosenSuite(suite: Suite, flags: MeasuringFlags & ChoiceFlags): 
   if (connections === undefined) return part
   const cases = part.cases.map(({ scenario }) => ({ scenario, connections }))
   if (part.trials === undefined) return { ...part, cases }
-  if (connections.length > 1) throw usage('--connections: a trial has one number of connections, such as 128')
+  if (connections.length > 1)
+    throw usageError('--connections: a trial has one number of connections, such as 128')
   return { ...part, trials: part.trials.map((plan) => ({ ...plan, connections: connections[0]! })) }
 }
 
@@ -80,7 +80,7 @@ function chosenCases(suite: Suite, { scenario: wanted = [], tier: tiers = [] }: 
   // An unusual tier selects the variants with that tier.
   const cases = usual.length === 0 && wanted.length === 0 ? variants.filter(isOfTier) : usual
   if (cases.length > 0) return { ...suite, cases }
-  throw usage(
+  throw usageError(
     `no scenario matches: the selected ones do not have tier ${tiers.join(' or ')}; see gw bench list ${suite.name}`,
   )
 }
@@ -89,7 +89,7 @@ function chosenTrials(suite: Suite, flags: MeasuringFlags & ChoiceFlags): Suite 
   const trials = suite.trials ?? []
   const alone = FOR_POINTS.find((name) => flags[name] !== undefined)
   if (alone !== undefined)
-    throw usage(
+    throw usageError(
       `--${alone} is not for the trials of '${suite.name}'; choose them with --scenario, their load with --rates`,
     )
   const ids = namesMatching(
@@ -108,7 +108,7 @@ function namesMatching(suite: string, ids: readonly string[], wanted: readonly s
     const found = ids.filter((id) => new RegExp(`^${parts.join('.*')}$`).test(id))
     if (found.length > 0) return found
     const hint = suggestion(name, ids, `gw bench list ${suite} names them`)
-    throw usage(`the suite '${suite}' has no scenario '${name}'; ${hint}`)
+    throw usageError(`the suite '${suite}' has no scenario '${name}'; ${hint}`)
   })
   return ids.filter((id) => matches.some((found) => found.includes(id)))
 }
@@ -150,7 +150,6 @@ export function installedEngine(name: EngineName): Engine {
   if (engine.version() !== null) return engine
   const others = engines.filter((one) => one.version() !== null).map((one) => one.name)
   throw new Failure(
-    EXIT.failed,
     `the load generator '${name}' is not installed; ${engine.remedy}, or use ${others.join(' or ')}`,
   )
 }
@@ -158,8 +157,7 @@ export function installedEngine(name: EngineName): Engine {
 /** Some of several peers are enough. A single missing peer is a failure. */
 function installedPeers(peers: readonly PeerName[]): readonly PeerName[] {
   const problems = peers.map(missingPeer).filter((problem) => problem !== null)
-  if (problems.length > 0 && problems.length === peers.length)
-    throw new Failure(EXIT.failed, problems.join('\n'))
+  if (problems.length > 0 && problems.length === peers.length) throw new Failure(problems.join('\n'))
   for (const problem of problems) say(problem)
   return peers.filter((peer) => missingPeer(peer) === null)
 }
@@ -167,7 +165,7 @@ function installedPeers(peers: readonly PeerName[]): readonly PeerName[] {
 function targetOf({ target, pid }: MeasuringFlags & ChoiceFlags): Target | null {
   if (target !== undefined) return { origin: originOf(target, '--target'), pid: pid ?? null }
   if (pid === undefined) return null
-  throw usage('--pid names the process of a target; add --target')
+  throw usageError('--pid names the process of a target; add --target')
 }
 
 /** Explicit rates must be possible. Default rates are left out if they are not. */
@@ -178,14 +176,14 @@ function possibleRates(
 ): readonly number[] {
   const rates = asked === false ? [] : (asked ?? usual)
   if (rates.length === 0 || engine.hasOpenLoop) return rates
-  if (asked !== undefined) throw usage(`${cannotHold(engine)}, or write --no-rates`)
+  if (asked !== undefined) throw usageError(`${cannotHold(engine)}, or write --no-rates`)
   say(`latency at fixed rates is not measured: ${cannotHold(engine)}`)
   return []
 }
 
 function trialLoad(rates: readonly number[] | false = USUAL_LOAD): readonly number[] {
   if (rates !== false && rates.length === 1 && rates[0]! <= MOST_LOAD) return rates
-  throw usage(`--rates: a trial takes a single rate of at most ${MOST_LOAD} %, such as --rates 60`)
+  throw usageError(`--rates: a trial takes a single rate of at most ${MOST_LOAD} %, such as --rates 60`)
 }
 
 function cannotHold({ name }: Engine): string {

@@ -1,11 +1,11 @@
-import { EXIT } from '@sluice/cli/kit'
+import { EXIT, usageError } from '@sluice/cli/kit'
 import type { Suite } from '../model/scenario.js'
+import { urlSuite } from '../suite/quick.js'
 import { suiteOf } from '../suite/suites.js'
-import { urlSuite } from '../suite/url.js'
 import { type CallFlags, callOf } from './call.js'
 import { measureAndReport } from './measuring.js'
 import { type ChoiceFlags, chosenSuite, type MeasuringFlags, runOptions, USUAL_RATES } from './run-options.js'
-import { mendable, usage } from './settings.js'
+import { mendable } from './settings.js'
 
 /** `gw bench run`: measures a suite. */
 export async function benchRun(flags: MeasuringFlags & ChoiceFlags, name: string): Promise<void> {
@@ -20,12 +20,12 @@ export async function benchQuick(flags: MeasuringFlags & CallFlags, url?: string
   if (url === undefined) {
     const own = ['method', 'header', 'data', 'body', 'pid'] as const
     const alone = own.find((name) => flags[name] !== undefined)
-    if (alone !== undefined) throw usage(`--${alone} requires a URL; write the URL after the command`)
+    if (alone !== undefined) throw usageError(`--${alone} requires a URL; write the URL after the command`)
     const suite = chosenSuite(namedSuite('smoke'), flags)
     return measureAndReport(runOptions(suite, flags, []), flags, outcome)
   }
   if (flags.with !== undefined)
-    throw usage('--with cannot be used with a URL: use gw bench run SUITE --target ADDRESS --with PEERS')
+    throw usageError('--with cannot be used with a URL: use gw bench run SUITE --target ADDRESS --with PEERS')
   const { origin, call } = callOf(url, flags)
   const suite = chosenSuite(urlSuite(call), flags)
   return measureAndReport(runOptions(suite, { ...flags, target: origin }, []), flags, outcome)

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { EXIT, Failure, print, printValue, say, unreadable } from '@sluice/cli/kit'
 import { capacityFor, capacityLines } from '../capacity/capacity.js'
+import { parseLimits } from '../compare/changes.js'
 import { compareSummaries, comparisonLines } from '../compare/comparison.js'
-import { parseLimits } from '../compare/limit.js'
 import type { Summary } from '../model/summary.js'
 import { readSummary, writeResults } from '../report/results.js'
 import { RESULTS_DIR, SUMMARY_FILE } from './measuring.js'
@@ -65,7 +65,6 @@ export async function benchCapacity(flags: CapacityFlags): Promise<number> {
   const files = from.flatMap(runsIn)
   if (files.length === 0)
     throw new Failure(
-      EXIT.failed,
       `no run is below ${from.join(' or ')}; measure with gw bench run apinizer --tier W1, or name a run with --from`,
     )
   say(`from ${files.map((file) => dirname(file)).join(', ')}`)

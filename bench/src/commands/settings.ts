@@ -1,4 +1,4 @@
-import { EXIT, type ExitCode, Failure, messageOf } from '@sluice/cli/kit'
+import { EXIT, type ExitCode, Failure, messageOf, usageError } from '@sluice/cli/kit'
 import { parseDuration, parseSize } from '@sluice/core'
 
 /**
@@ -17,21 +17,16 @@ export function durationSetting(flag: string, text: string): number {
   return setting(flag, () => parseDuration(text))
 }
 
-/** Returns a usage failure (exit code 64). */
-export function usage(text: string): Failure {
-  return new Failure(EXIT.usage, text)
-}
-
 /** Returns a failure for problems that the user can fix. Language errors are bugs and are returned unchanged. */
 export function mendable(error: unknown, exit: ExitCode = EXIT.failed): unknown {
   if (!(error instanceof Error) || error instanceof Failure || error.name !== 'Error') return error
-  return new Failure(exit, error.message)
+  return new Failure(error.message, exit)
 }
 
 function setting(flag: string, read: () => number): number {
   try {
     return read()
   } catch (error) {
-    throw usage(`${flag}: ${messageOf(error)}`)
+    throw usageError(`${flag}: ${messageOf(error)}`)
   }
 }

@@ -3,9 +3,8 @@ import { test } from 'node:test'
 import { spreadOf } from '../measure/point.js'
 import type { Point } from '../model/summary.js'
 import { samplePoint, sampleSpectrum, sampleSummary } from '../testing/samples.js'
-import { rangeOfChange } from './changes.js'
+import { parseLimits, rangeOfChange } from './changes.js'
 import { type Comparison, compareSummaries, comparisonLines } from './comparison.js'
-import { parseLimits } from './limit.js'
 
 function rpsPoint(values: readonly number[]): Point {
   return samplePoint({ perSecond: spreadOf(values) })

@@ -2,8 +2,15 @@ import { formatSize } from '@sluice/core'
 import type { Point, Summary } from '../model/summary.js'
 import { areCostsAlike, busyText, hasCost } from '../report/cost.js'
 import { changeText, countText, isValid, kindText, microsText } from '../report/figures.js'
-import { changeOf, type LimitVerdict, type MetricChange, outcomeOf } from './changes.js'
-import { type Limit, METRICS, type Metric } from './limit.js'
+import {
+  changeOf,
+  type Limit,
+  type LimitVerdict,
+  METRICS,
+  type Metric,
+  type MetricChange,
+  outcomeOf,
+} from './changes.js'
 
 /** Comparison of two runs. */
 export interface Comparison {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseLimits } from './limit.js'
+import { parseLimits } from './changes.js'
 
 test('limits are read with their metric, direction and change', () => {
   assert.deepEqual(parseLimits('rps<-5% or p99>+10%'), [

@@ -1,4 +1,6 @@
-import type { Suite } from '../model/scenario.js'
+import { maskedPath } from '../lib/masking.js'
+import type { Call, Suite } from '../model/scenario.js'
+import { SMALL_ANSWER, scenario } from './scenario-parts.js'
 
 const SECONDS = 3
 const WARM_UP_SECONDS = 1
@@ -23,4 +25,22 @@ function nearest(numbers: readonly number[], wanted: number): number {
   return numbers.reduce((best, number) =>
     Math.abs(number - wanted) < Math.abs(best - wanted) ? number : best,
   )
+}
+
+const TITLE_LENGTH = 40
+const URL_CONNECTIONS = 64
+
+/** Returns a suite with one request to a running server. Its title is in every report. */
+export function urlSuite(call: Call): Suite {
+  const title = `${call.method} ${maskedPath(call.path)}`.slice(0, TITLE_LENGTH)
+  const target = scenario('target', title, call, { origin: SMALL_ANSWER })
+  return {
+    name: 'url',
+    description: 'one call of a server that is running already',
+    reproduces: null,
+    cases: [{ scenario: target, connections: [URL_CONNECTIONS] }],
+    warmUpSeconds: 5,
+    seconds: 20,
+    repetitions: 3,
+  }
 }

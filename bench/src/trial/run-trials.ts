@@ -1,6 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
-import { Progress } from '../measure/progress.js'
 import type { RunContext } from '../measure/run-context.js'
+import { Progress } from '../measure/run-context.js'
 import { Trial, type TrialPlan } from '../model/trial.js'
 import { besideSystem, type CoreLayout, coreLayout } from '../process/cores.js'
 import { logIdentity } from '../servers/gateway.js'

@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream'
 import tls from 'node:tls'
 import { visibleText } from '@sluice/core'
 import type { ServerOptions } from '../input/options.js'
-import { secretInFile } from '../input/secret-file.js'
-import { EXIT, Failure } from '../output/failure.js'
+import { secretInFile } from '../input/secret.js'
+import { EXIT, Failure, usageError } from '../output/failure.js'
 import { say } from '../output/output.js'
 import { AnswerPart } from './answer-part.js'
 import { connectionReason } from './connection-reason.js'
@@ -97,7 +97,7 @@ export class AdminClient {
       const reason = connectionReason(error, request.timeoutMs ?? TIMEOUT_MS)
       const hint = await this.#otherScheme(error)
       const text = `cannot reach the gateway at ${this.origin} (${reason}); ${hint ?? 'is it running? set --server or GW_SERVER'}`
-      throw new Failure(EXIT.unreachable, text)
+      throw new Failure(text, EXIT.unreachable)
     })
     if (isUnauthorised(answer)) throw this.refused(answer)
     return answer
@@ -111,7 +111,7 @@ export class AdminClient {
     try {
       return new AnswerPart(JSON.parse(answer.text), 'the answer')
     } catch {
-      throw new Failure(EXIT.failed, `${this.origin} did not return a JSON object; is it a gateway?`)
+      throw new Failure(`${this.origin} did not return a JSON object; is it a gateway?`)
     }
   }
 
@@ -122,8 +122,8 @@ export class AdminClient {
     const text = `the gateway at ${this.origin} answered ${answer.status}${detail === '' ? '' : `: ${detail}`}`
     const isTraffic = answer.headers['x-gw-error'] === 'GW_ROUTE_NOT_FOUND'
     return new Failure(
-      exit,
       isTraffic ? `${text}; this is a listener, use the address of the admin API` : text,
+      exit,
     )
   }
 
@@ -201,7 +201,7 @@ function serverUrl(text: string): URL {
     const url = new URL(text)
     if (/^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url
   }
-  throw new Failure(EXIT.usage, `'${text}' is not the URL of a gateway; use for example ${DEFAULT_SERVER}`)
+  throw usageError(`'${text}' is not the URL of a gateway; use for example ${DEFAULT_SERVER}`)
 }
 
 /** True for 401, 403 and 429 (too many wrong tokens). */
@@ -232,8 +232,5 @@ export function tokenOf(file: string | undefined): string | null {
 /** Checks the format of a token without showing it. */
 function checked(token: string, where: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token
-  throw new Failure(
-    EXIT.usage,
-    `${where} contains no valid token; it must be one line of visible ASCII characters`,
-  )
+  throw usageError(`${where} contains no valid token; it must be one line of visible ASCII characters`)
 }

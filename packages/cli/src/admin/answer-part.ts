@@ -1,4 +1,4 @@
-import { EXIT, Failure } from '../output/failure.js'
+import { Failure } from '../output/failure.js'
 
 /** Hint for unexpected responses. */
 const DOUBT = 'is this the admin API of a gateway of this version?'
@@ -17,7 +17,7 @@ export class AnswerPart {
    * @throws Failure if it is not an object
    */
   constructor(value: unknown, where: string) {
-    if (!isObject(value)) throw new Failure(EXIT.failed, `${where} is not an object; ${DOUBT}`)
+    if (!isObject(value)) throw new Failure(`${where} is not an object; ${DOUBT}`)
     this.value = value
     this.#where = where
   }
@@ -71,7 +71,7 @@ export class AnswerPart {
   #member(name: string, isExpected: (value: unknown) => boolean): unknown {
     const value = Object.hasOwn(this.value, name) ? this.value[name] : undefined
     if (isExpected(value)) return value
-    throw new Failure(EXIT.failed, `${this.#where} has no valid '${name}'; ${DOUBT}`)
+    throw new Failure(`${this.#where} has no valid '${name}'; ${DOUBT}`)
   }
 }
 

@@ -2,7 +2,7 @@ import type { PolicyUse } from '@sluice/config'
 import { type Consumer, consumerOf } from '@sluice/core'
 import { readConsumerEntry } from '@sluice/policies'
 import { readConsumers } from '../consumers/edited-file.js'
-import { EXIT, Failure, messageOf } from '../output/failure.js'
+import { Failure, messageOf, usageError } from '../output/failure.js'
 
 /** A consumer as defined in a policy or a consumers file. */
 interface KnownConsumer {
@@ -39,7 +39,7 @@ export function assumedConsumer(text: string, policies: readonly PolicyUse[]): C
     return consumerOf(use, text, { name, groups, roles, scopes, claims })
   }
   const remedy = `describe the consumer, for example --consumer '{"id":"ann","groups":["partners"]}'`
-  throw new Failure(EXIT.failed, `no policy of the route knows the consumer '${text}'; ${remedy}`)
+  throw new Failure(`no policy of the route knows the consumer '${text}'; ${remedy}`)
 }
 
 function knownConsumers({ consumersFile, keys, users, consumers }: Settings): readonly KnownConsumer[] {
@@ -52,6 +52,6 @@ function writtenConsumer(text: string): Consumer {
     const { id, name, groups, roles, scopes, metadata } = readConsumerEntry(Buffer.from(text))
     return consumerOf('assumed', id, { name: name ?? id, groups, roles, scopes, claims: metadata })
   } catch (error) {
-    throw new Failure(EXIT.usage, `--consumer: ${messageOf(error)}`)
+    throw usageError(`--consumer: ${messageOf(error)}`)
   }
 }

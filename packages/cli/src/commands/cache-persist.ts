@@ -1,7 +1,7 @@
 import { isIssue, type PersistPlan, parseRedisUrl } from '@sluice/config'
 import { parseDuration } from '@sluice/core'
-import { secretInFile } from '../input/secret-file.js'
-import { EXIT, Failure, messageOf } from '../output/failure.js'
+import { secretInFile } from '../input/secret.js'
+import { messageOf, usageError } from '../output/failure.js'
 
 /** Command line options for persistence. */
 export interface PersistOptions {
@@ -21,13 +21,12 @@ export function readPersist(options: PersistOptions): PersistPlan | null {
       ([, value]) => value,
     )
     if (more === undefined) return null
-    throw new Failure(EXIT.usage, 'the --persist-* options require --persist')
+    throw usageError('the --persist-* options require --persist')
   }
   const url = parseRedisUrl(persist)
   // The URL may contain a password, so it is not shown.
   if (isIssue(url))
-    throw new Failure(
-      EXIT.usage,
+    throw usageError(
       `--persist: use redis://HOST:PORT/DATABASE or rediss://; for credentials use --persist-user and --persist-password-file`,
     )
   return {
@@ -45,7 +44,7 @@ function readTimeout(text: string): number {
     const ms = parseDuration(text)
     if (ms >= 10 && ms <= 10_000) return ms
   } catch (error) {
-    throw new Failure(EXIT.usage, `--persist-timeout: ${messageOf(error)}`)
+    throw usageError(`--persist-timeout: ${messageOf(error)}`)
   }
-  throw new Failure(EXIT.usage, '--persist-timeout: use a duration from 10ms to 10s')
+  throw usageError('--persist-timeout: use a duration from 10ms to 10s')
 }

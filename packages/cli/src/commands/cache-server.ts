@@ -10,9 +10,9 @@ import {
   thisMachine,
   workerCount,
 } from '@sluice/gateway/cache-server'
-import { secretInFile } from '../input/secret-file.js'
+import { secretInFile } from '../input/secret.js'
 import { untilSignal } from '../input/until-signal.js'
-import { EXIT, Failure, messageOf } from '../output/failure.js'
+import { EXIT, Failure, messageOf, usageError } from '../output/failure.js'
 import { complain, outliveReader, print } from '../output/output.js'
 import { countText } from '../output/text.js'
 import { type PersistOptions, readPersist } from './cache-persist.js'
@@ -43,7 +43,7 @@ export async function runCacheServer(options: CacheServerOptions): Promise<numbe
   const { signal } = untilSignal()
   outliveReader()
   const server = await startCacheServer(settings, tellOperator).catch((error: unknown) => {
-    throw new Failure(EXIT.failed, `cannot serve on ${options.listen}: ${messageOf(error)}`)
+    throw new Failure(`cannot serve on ${options.listen}: ${messageOf(error)}`)
   })
   const scheme = settings.tls === null ? 'http' : 'https'
   const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host
@@ -70,12 +70,12 @@ async function untilEnded(server: CacheServer, signal: AbortSignal): Promise<num
 
 function readSettings(options: CacheServerOptions): CacheSettings {
   const address = parseAddress(options.listen)
-  if (isIssue(address)) throw usage(`--listen: ${address.message}; ${address.remedy}`)
+  if (isIssue(address)) throw usageError(`--listen: ${address.message}; ${address.remedy}`)
   const { host, port } = address
   const maxBytes = readMemory('--max-bytes', options.maxBytes)
   const maxObjectBytes = read('--max-object-bytes', options.maxObjectBytes, parseSize)
   const spaces = (options.space ?? []).map((text) => readSpace(text))
-  if (spaces.length > MAX_SPACES) throw usage(`--space: at most ${MAX_SPACES} spaces can have settings`)
+  if (spaces.length > MAX_SPACES) throw usageError(`--space: at most ${MAX_SPACES} spaces can have settings`)
   for (const memory of [maxBytes, ...spaces.map((space) => space.maxBytes ?? maxBytes)])
     checkRoom(maxObjectBytes, memory)
   return {
@@ -99,19 +99,19 @@ function readSettings(options: CacheServerOptions): CacheSettings {
 function readToken({ tokenFile }: CacheServerOptions, host: string): string | null {
   if (tokenFile === undefined) {
     if (isLoopback(host)) return null
-    throw usage(
+    throw usageError(
       `the cache on ${host} can be reached from other machines; add --token-file, or listen on loopback`,
     )
   }
   const token = secretInFile(tokenFile, 'token file')
   if (isCacheToken(token)) return token
-  throw new Failure(EXIT.failed, `the token in ${tokenFile} must be 16 to 4096 visible ASCII characters`)
+  throw new Failure(`the token in ${tokenFile} must be 16 to 4096 visible ASCII characters`)
 }
 
 function readTls({ tlsCert, tlsKey }: CacheServerOptions): CacheSettings['tls'] {
   if (tlsCert === undefined && tlsKey === undefined) return null
   if (tlsCert === undefined || tlsKey === undefined)
-    throw usage('--tls-cert and --tls-key must be used together')
+    throw usageError('--tls-cert and --tls-key must be used together')
   return { certFile: tlsCert, keyFile: tlsKey }
 }
 
@@ -119,13 +119,13 @@ function readTls({ tlsCert, tlsKey }: CacheServerOptions): CacheSettings['tls'] 
 function readSpace(text: string): SpaceSettings {
   const [name = '', list = ''] = text.split('=', 2)
   if (!isSpaceName(name))
-    throw usage(`--space: '${name}' is not a valid name; use letters, digits, '.', '_' and '-'`)
+    throw usageError(`--space: '${name}' is not a valid name; use letters, digits, '.', '_' and '-'`)
   const values = new Map(
     list.split(',').map((pair) => [pair.split(':', 1)[0]!, pair.slice(pair.indexOf(':') + 1)]),
   )
   const unknown = [...values.keys()].find((key) => key !== 'ttl' && key !== 'max')
   if (unknown !== undefined)
-    throw usage(`--space ${name}: use ttl:DURATION, max:SIZE or both, not '${unknown}'`)
+    throw usageError(`--space ${name}: use ttl:DURATION, max:SIZE or both, not '${unknown}'`)
   const max = values.get('max')
   return {
     name,
@@ -137,30 +137,26 @@ function readSpace(text: string): SpaceSettings {
 function readTtl(option: string, text: string): number | null {
   if (text === 'none') return null
   const ms = read(option, text, parseDuration)
-  if (ms < 1 || ms > 365 * 86_400_000) throw usage(`${option}: use a ttl from 1ms to 365d, or none`)
+  if (ms < 1 || ms > 365 * 86_400_000) throw usageError(`${option}: use a ttl from 1ms to 365d, or none`)
   return ms
 }
 
 function readMemory(option: string, text: string): number {
   const bytes = read(option, text, parseSize)
   if (bytes >= LEAST_BYTES && bytes <= MOST_BYTES) return bytes
-  throw usage(`${option}: '${text}' is not from 8mb to 64gb`)
+  throw usageError(`${option}: '${text}' is not from 8mb to 64gb`)
 }
 
 function checkRoom(maxObjectBytes: number, memory: number): void {
   const longest = longestCachedValue(memory)
   if (maxObjectBytes >= 1 && maxObjectBytes <= longest) return
-  throw usage(`--max-object-bytes: use 1 to ${longest} bytes, one eighth of the memory for a value`)
+  throw usageError(`--max-object-bytes: use 1 to ${longest} bytes, one eighth of the memory for a value`)
 }
 
 function read<T>(option: string, text: string, parse: (text: string) => T): T {
   try {
     return parse(text)
   } catch (error) {
-    throw usage(`${option}: ${messageOf(error)}`)
+    throw usageError(`${option}: ${messageOf(error)}`)
   }
-}
-
-function usage(message: string): Failure {
-  return new Failure(EXIT.usage, message)
 }

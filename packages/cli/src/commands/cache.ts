@@ -1,7 +1,7 @@
 import { AdminClient } from '../admin/admin-client.js'
 import { confirm } from '../input/confirm.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
-import { EXIT, Failure } from '../output/failure.js'
+import { Failure, usageError } from '../output/failure.js'
 import { print, printResult, printTable, say } from '../output/output.js'
 
 interface PurgeOptions extends ServerOptions {
@@ -39,8 +39,7 @@ export async function cacheGet(options: OutputOptions & ServerOptions, key: stri
     `/v1/cache/stored?key=${encodeURIComponent(keyIn(key))}`,
   )
   const stored = part.parts('stored')
-  if (stored.length === 0)
-    throw new Failure(EXIT.failed, `nothing is stored under '${keyIn(key)}'; ${KEY_HINT}`)
+  if (stored.length === 0) throw new Failure(`nothing is stored under '${keyIn(key)}'; ${KEY_HINT}`)
   const rows = stored.map(({ value }) => {
     const one = value as Readonly<Record<string, number | string | readonly string[]>>
     return ['status', 'bytes', 'ageSeconds', 'ttlSeconds', 'vary', 'tags'].map((name) => String(one[name]))
@@ -55,15 +54,12 @@ export async function cachePurge(options: PurgeOptions): Promise<void> {
   const [key, prefix] = [options.key, options.prefix].map((text) => (text === undefined ? text : keyIn(text)))
   const scope = { key, prefix, tag, all }
   if (Object.values(scope).filter((value) => value !== undefined).length !== 1)
-    throw new Failure(EXIT.usage, 'specify what to remove: one of --key, --prefix, --tag and --all')
+    throw usageError('specify what to remove: one of --key, --prefix, --tag and --all')
   if (all === true) await confirm('remove all cached responses?', options)
   const answer = await new AdminClient(options).post('/v1/cache/purge', scope)
   const [purged, unanswered] = [answer.number('purged'), answer.number('unanswered')]
   print(`removed: ${purged}`)
   if (purged === 0 && (key ?? prefix) !== undefined) say(KEY_HINT)
   if (unanswered === 0) return
-  throw new Failure(
-    EXIT.failed,
-    `${unanswered} workers have not responded yet; they remove the responses later`,
-  )
+  throw new Failure(`${unanswered} workers have not responded yet; they remove the responses later`)
 }

@@ -8,7 +8,7 @@ import {
   readConsumers,
 } from '../consumers/edited-file.js'
 import type { OutputOptions } from '../input/options.js'
-import { EXIT, Failure } from '../output/failure.js'
+import { Failure, usageError } from '../output/failure.js'
 import { print, printResult, printTable, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 
@@ -50,10 +50,7 @@ export function revokeKey({ file }: FileOptions, id: string, key: string): void 
     const { keys = [] } = owner
     const left = keys.filter((one) => one.id !== key)
     if (left.length === keys.length)
-      throw new Failure(
-        EXIT.failed,
-        `the consumer '${id}' has no key '${key}'; list its keys with gw key list ${id}`,
-      )
+      throw new Failure(`the consumer '${id}' has no key '${key}'; list its keys with gw key list ${id}`)
     return withKeys(consumers, owner, left)
   })
   say(`revoked the key '${key}' of '${id}'; gateways reject it once they have reloaded the file`)
@@ -98,7 +95,6 @@ async function addKey(
     expired = keys.filter((one) => !alive.includes(one)).map((one) => one.id)
     if (alive.some((one) => one.id === made.id))
       throw new Failure(
-        EXIT.failed,
         `the consumer '${consumer}' already has a key '${made.id}'; choose another one with --id`,
       )
     return withKeys(consumers, owner, [...change(alive), made])
@@ -137,8 +133,5 @@ function lifeMs(text: string): number {
     const ms = days === null ? parseDuration(text) : Number(days[1]) * DAY_MS
     if (ms > 0 && ms <= MAX_LIFE_MS) return ms
   } catch {}
-  throw new Failure(
-    EXIT.usage,
-    `'${text}' is not a valid lifetime; use for example 24h or 90d, at most ten years`,
-  )
+  throw usageError(`'${text}' is not a valid lifetime; use for example 24h or 90d, at most ten years`)
 }

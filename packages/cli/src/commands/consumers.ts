@@ -2,7 +2,7 @@ import { hashPassword } from '@sluice/policies'
 import { type ConsumerRecord, changeConsumers, consumerIn, readConsumers } from '../consumers/edited-file.js'
 import type { OutputOptions } from '../input/options.js'
 import { readSecret } from '../input/secret.js'
-import { EXIT, Failure, messageOf } from '../output/failure.js'
+import { Failure, messageOf, usageError } from '../output/failure.js'
 import { printResult, printTable, say } from '../output/output.js'
 
 interface FileOptions {
@@ -29,10 +29,7 @@ export async function addConsumer(options: TraitOptions, id: string): Promise<vo
   const added = { id: id.normalize('NFC'), ...(await traitsOf(options)) } as ConsumerRecord
   changeConsumers(options.file, (consumers) => {
     if (consumers.some((consumer) => consumer.id === added.id))
-      throw new Failure(
-        EXIT.failed,
-        `${options.file} already has a consumer '${id}'; use gw consumer set to change it`,
-      )
+      throw new Failure(`${options.file} already has a consumer '${id}'; use gw consumer set to change it`)
     return [...consumers, added]
   })
   say(`added the consumer '${id}' to ${options.file}`)
@@ -45,7 +42,7 @@ export async function setConsumer(options: TraitOptions, id: string): Promise<vo
   consumerIn(file, readConsumers(file), id)
   const changes = await traitsOf(options)
   if (Object.keys(changes).length === 0)
-    throw new Failure(EXIT.usage, 'specify what to change, for example --group gold or --no-scope')
+    throw usageError('specify what to change, for example --group gold or --no-scope')
   changeConsumers(file, (consumers) => {
     const found = consumerIn(file, consumers, id)
     const changed = { ...found, ...changes } as ConsumerRecord
@@ -106,7 +103,7 @@ function metadataOf(texts: readonly string[]): Readonly<Record<string, string>> 
     texts.map((text) => {
       const equals = text.indexOf('=')
       if (equals < 1)
-        throw new Failure(EXIT.usage, `'${text}' is not valid metadata; use for example --metadata plan=gold`)
+        throw usageError(`'${text}' is not valid metadata; use for example --metadata plan=gold`)
       return [text.slice(0, equals), text.slice(equals + 1)]
     }),
   )
@@ -115,9 +112,9 @@ function metadataOf(texts: readonly string[]): Readonly<Record<string, string>> 
 async function hashedPassword(): Promise<string> {
   try {
     const password = await readSecret('password')
-    if (password === null) throw new Failure(EXIT.failed, 'interrupted')
+    if (password === null) throw new Failure('interrupted')
     return await hashPassword(password)
   } catch (error) {
-    throw error instanceof Failure ? error : new Failure(EXIT.failed, messageOf(error))
+    throw error instanceof Failure ? error : new Failure(messageOf(error))
   }
 }

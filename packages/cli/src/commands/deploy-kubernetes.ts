@@ -17,9 +17,14 @@ import { changeLines, type ObjectChange } from '../kubernetes/deploy/object-chan
 import { type PodSettings, type Revision, readRevisions } from '../kubernetes/deploy/revisions.js'
 import { chartValues } from '../kubernetes/objects/chart-facts.js'
 import type { GatewayObjects } from '../kubernetes/objects/gateway-objects.js'
-import { type KubernetesObject, type ObjectIdentity, present } from '../kubernetes/objects/object.js'
-import { objectsYaml, plainYaml } from '../kubernetes/objects/objects-yaml.js'
-import { EXIT, type ExitCode, Failure } from '../output/failure.js'
+import {
+  type KubernetesObject,
+  type ObjectIdentity,
+  objectsYaml,
+  plainYaml,
+  present,
+} from '../kubernetes/objects/object.js'
+import { EXIT, type ExitCode, Failure, usageError } from '../output/failure.js'
 import { complain, isTable, print, printText, printValue, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import { version } from '../output/version.js'
@@ -118,7 +123,7 @@ function revisionNamed(revisions: readonly Revision[], to: string | undefined): 
   const found = to === undefined ? revisions[1] : revisions.find(({ number }) => String(number) === to)
   if (found !== undefined) return found
   const what = to === undefined ? 'no earlier revision' : `no revision '${to}'`
-  throw new Failure(EXIT.failed, `there is ${what}; list revisions with gw history --kubernetes`)
+  throw new Failure(`there is ${what}; list revisions with gw history --kubernetes`)
 }
 
 type Wanted = Pick<DeployRequest, 'text' | 'settings' | 'identity'>
@@ -228,7 +233,7 @@ async function settingsOf(
 /** @throws Failure for contradictory numbers of pods. */
 function podSettings({ tier, replicas = 2, image, secret, maxReplicas }: Partial<PodSettings>): PodSettings {
   if (maxReplicas !== undefined && maxReplicas > 0 && maxReplicas < replicas)
-    throw new Failure(EXIT.usage, `--max-replicas ${maxReplicas} is less than --replicas ${replicas}`)
+    throw usageError(`--max-replicas ${maxReplicas} is less than --replicas ${replicas}`)
   return {
     tier: tier ?? 'W2',
     replicas,

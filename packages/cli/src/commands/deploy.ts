@@ -106,16 +106,13 @@ export async function report(
   name?: string,
 ): Promise<ExitCode> {
   const exit = exitOf(answer, part)
-  if (exit === EXIT.failed) throw new Failure(exit, failureText(answer, client))
+  if (exit === EXIT.failed) throw new Failure(failureText(answer, client), exit)
   if (format !== 'table') await printValue(part.value, format)
   else if (exit === EXIT.ok) print(doneText(part))
   else explainRefusal(exit, part, name)
   const notSaved = part.textOrNull('notSaved')
   if (notSaved === null) return exit
-  throw new Failure(
-    EXIT.failed,
-    `the document is active, but could not be saved to the gateway file: ${notSaved}`,
-  )
+  throw new Failure(`the document is active, but could not be saved to the gateway file: ${notSaved}`)
 }
 
 function exitOf({ status }: AdminAnswer, part: AnswerPart): ExitCode {

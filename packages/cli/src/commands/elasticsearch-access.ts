@@ -1,6 +1,6 @@
 import type { LogElasticsearchPlan } from '@sluice/config'
-import { secretInFile } from '../input/secret-file.js'
-import { EXIT, Failure } from '../output/failure.js'
+import { secretInFile } from '../input/secret.js'
+import { usageError } from '../output/failure.js'
 
 /**
  * Options of commands that use Elasticsearch. They contain no secrets, because other users can see the
@@ -66,7 +66,7 @@ export function documentAccess(flags: ElasticsearchFlags, plan: LogElasticsearch
 
 function streamOf({ dataStream }: ElasticsearchFlags): string | undefined {
   if (dataStream === undefined || STREAM.test(dataStream)) return dataStream
-  throw usage(
+  throw usageError(
     `'${dataStream}' is not a valid data stream name; use lower-case letters, digits, dots, hyphens and underscores`,
   )
 }
@@ -76,7 +76,7 @@ function checkedNode(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   const isNode = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   if (isNode) return text
-  throw usage(
+  throw usageError(
     '--elasticsearch needs the URL of a cluster without credentials, for example https://es.example.com:9200; set credentials with GW_ES_USERNAME and GW_ES_PASSWORD, or GW_ES_API_KEY',
   )
 }
@@ -87,11 +87,12 @@ function credentials(flags: ElasticsearchFlags): LogElasticsearchPlan['auth'] {
   const { esUsername, esPasswordFile, esApiKeyFile } = flags
   const isUserNamed = esUsername !== undefined || esPasswordFile !== undefined
   if (esApiKeyFile !== undefined) {
-    if (isUserNamed) throw usage('use either a user name or an API key, not both')
+    if (isUserNamed) throw usageError('use either a user name or an API key, not both')
     return keyOf(secretInFile(esApiKeyFile, 'file of the API key'), `the file ${esApiKeyFile}`)
   }
   if (!isUserNamed && GW_ES_API_KEY !== '') {
-    if (GW_ES_USERNAME !== '') throw usage('GW_ES_USERNAME and GW_ES_API_KEY are both set; unset one of them')
+    if (GW_ES_USERNAME !== '')
+      throw usageError('GW_ES_USERNAME and GW_ES_API_KEY are both set; unset one of them')
     return keyOf(GW_ES_API_KEY, 'GW_ES_API_KEY')
   }
   const username = esUsername ?? GW_ES_USERNAME
@@ -99,7 +100,7 @@ function credentials(flags: ElasticsearchFlags): LogElasticsearchPlan['auth'] {
     esPasswordFile === undefined ? GW_ES_PASSWORD : secretInFile(esPasswordFile, 'file of the password')
   if (username === '' && password === '') return null
   if (username !== '' && password !== '') return { username, password }
-  throw usage(
+  throw usageError(
     'user name and password must be set together: --es-username or GW_ES_USERNAME, --es-password-file or GW_ES_PASSWORD',
   )
 }
@@ -107,9 +108,5 @@ function credentials(flags: ElasticsearchFlags): LogElasticsearchPlan['auth'] {
 /** Checks the format of an API key without showing it. */
 function keyOf(apiKey: string, where: string): { readonly apiKey: string } {
   if (/^[\x21-\x7e]+$/.test(apiKey)) return { apiKey }
-  throw usage(`${where} contains no valid API key; it must be one line of visible ASCII characters`)
-}
-
-function usage(message: string): Failure {
-  return new Failure(EXIT.usage, message)
+  throw usageError(`${where} contains no valid API key; it must be one line of visible ASCII characters`)
 }

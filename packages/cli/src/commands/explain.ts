@@ -5,7 +5,7 @@ import { type Explanation, explainRequest } from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
 import { loadFile } from '../input/document.js'
 import type { DocumentOptions, OutputOptions } from '../input/options.js'
-import { EXIT, Failure, unreadable } from '../output/failure.js'
+import { unreadable, usageError } from '../output/failure.js'
 import { print, printResult } from '../output/output.js'
 import { mistakesOf } from '../plugins/compile-trial.js'
 import { assumedConsumer } from './assumed-consumer.js'
@@ -30,10 +30,7 @@ export async function explain(options: ExplainOptions, method: string, url: stri
 async function explanationOf(options: ExplainOptions, method: string, url: string): Promise<Explanation> {
   const headers = (options.header ?? []).map(fieldOf)
   if (isIP(options.clientIp) === 0) {
-    throw new Failure(
-      EXIT.usage,
-      `'${options.clientIp}' is not an IP address; use for example --client-ip 10.0.0.1`,
-    )
+    throw usageError(`'${options.clientIp}' is not an IP address; use for example --client-ip 10.0.0.1`)
   }
   const body = options.data === undefined ? null : bodyOf(options.data)
   const load = await loadFile(options.config)
@@ -47,13 +44,13 @@ async function explanationOf(options: ExplainOptions, method: string, url: strin
     const consumer = assumedConsumer(options.consumer, route?.policies ?? [])
     return await explainRequest(load, catalog, { ...request, consumer })
   } catch (error) {
-    throw error instanceof RangeError ? new Failure(EXIT.usage, error.message) : error
+    throw error instanceof RangeError ? usageError(error.message) : error
   }
 }
 
 function fieldOf(text: string): readonly [string, string] {
   const colon = text.indexOf(':')
-  if (colon < 1) throw new Failure(EXIT.usage, `'${text}' is not a header field; use -H 'name: value'`)
+  if (colon < 1) throw usageError(`'${text}' is not a header field; use -H 'name: value'`)
   return [text.slice(0, colon).trim().toLowerCase(), text.slice(colon + 1).trim()]
 }
 

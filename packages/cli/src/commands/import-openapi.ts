@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { type ApiOutline, readApiOutline } from '@sluice/policies'
 import { stringify } from 'yaml'
 import type { OutputOptions } from '../input/options.js'
-import { EXIT, Failure, messageOf } from '../output/failure.js'
+import { EXIT, Failure, messageOf, usageError } from '../output/failure.js'
 import { type Format, printText, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import { type ImportedRoute, importedRoutes } from './imported-routes.js'
@@ -23,11 +23,11 @@ interface Server {
 /** Writes a document that routes an API according to its OpenAPI description, and validates every request. */
 export async function importOpenapi({ out, output, upstream }: ImportOptions, file: string): Promise<void> {
   const api = await readApiOutline(file).catch((error: unknown) => {
-    throw new Failure(EXIT.invalid, messageOf(error))
+    throw new Failure(messageOf(error), EXIT.invalid)
   })
   const server = serverOf(api, upstream)
   const routes = importedRoutes(api.paths, server.basePath)
-  if (routes.length === 0) throw new Failure(EXIT.invalid, `${file} describes no paths`)
+  if (routes.length === 0) throw new Failure(`${file} describes no paths`, EXIT.invalid)
   const text = documentText(api, { server, routes, file, output })
   if (out === undefined) printText(text)
   else {
@@ -45,14 +45,14 @@ function serverOf({ servers }: ApiOutline, upstream: string | undefined): Server
   const absolute = servers.find((one) => /^https?:\/\//i.test(one))
   const target = upstream ?? absolute
   if (target === undefined) {
-    throw new Failure(EXIT.usage, "the description contains no absolute server URL; add '--upstream URL'")
+    throw usageError("the description contains no absolute server URL; add '--upstream URL'")
   }
   const url = URL.canParse(target) ? new URL(target) : null
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new Failure(EXIT.usage, `'${target}' is not a URL; use for example http://127.0.0.1:9000`)
+    throw usageError(`'${target}' is not a URL; use for example http://127.0.0.1:9000`)
   }
   if (upstream !== undefined && `${url.pathname}${url.search}` !== '/') {
-    throw new Failure(EXIT.usage, `'${upstream}' has a path; use only scheme, host and port`)
+    throw usageError(`'${upstream}' has a path; use only scheme, host and port`)
   }
   const base = upstream === undefined ? url : new URL(server, url)
   return { origin: url.origin, basePath: base.pathname.replace(/\/+$/, '') }
@@ -98,6 +98,6 @@ function write(output: string, text: string): void {
   } catch (error) {
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST'
     const reason = isThere ? 'it already exists; choose another name or remove it' : messageOf(error)
-    throw new Failure(EXIT.failed, `cannot write ${output}: ${reason}`)
+    throw new Failure(`cannot write ${output}: ${reason}`)
   }
 }

@@ -2,7 +2,7 @@ import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
 import { type Confirmable, confirm } from '../input/confirm.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
-import { EXIT, Failure } from '../output/failure.js'
+import { usageError } from '../output/failure.js'
 import { print, printResult, printTable, say } from '../output/output.js'
 import type { Cell } from '../output/table.js'
 
@@ -23,8 +23,7 @@ export async function setQuota(
   key: string,
   used: string,
 ): Promise<void> {
-  if (!/^\d{1,13}$/.test(used))
-    throw new Failure(EXIT.usage, `'${used}' is not a valid amount; use a whole number`)
+  if (!/^\d{1,13}$/.test(used)) throw usageError(`'${used}' is not a valid amount; use a whole number`)
   const change = { policy, key, used: Number(used) }
   await showCounts(await new AdminClient(options).post('/v1/quotas/set', change), options)
 }

@@ -1,6 +1,6 @@
 import { type LogElasticsearchPlan, type LogOutletPlan, type LogPlan, resolvePlan } from '@sluice/config'
 import { loadFile } from '../input/document.js'
-import { EXIT, Failure } from '../output/failure.js'
+import { usageError } from '../output/failure.js'
 import type { ElasticsearchFlags } from './elasticsearch-access.js'
 
 /** A log output of a document. */
@@ -21,7 +21,7 @@ export async function outletsOf(config: string, target: string | undefined): Pro
   const named = all.filter(({ id }) => id === target)
   if (named.length > 0) return named
   const known = all.map(({ id }) => id).join(', ')
-  throw new Failure(EXIT.usage, `${config} has no log target '${target}'; available: ${known}`)
+  throw usageError(`${config} has no log target '${target}'; available: ${known}`)
 }
 
 /**
@@ -30,7 +30,7 @@ export async function outletsOf(config: string, target: string | undefined): Pro
  */
 export function requireDocument({ config, target }: Pick<ElasticsearchFlags, 'config' | 'target'>): void {
   if (target === undefined || config !== undefined) return
-  throw new Failure(EXIT.usage, '--target refers to a target in a document; add -c')
+  throw usageError('--target refers to a target in a document; add -c')
 }
 
 /**
@@ -46,10 +46,7 @@ export async function elasticsearchOf(
   const used = able.filter(({ outlet }) => outlet.sink === 'elasticsearch')
   if (used.length > 1) {
     const names = used.map(({ id }) => id).join(', ')
-    throw new Failure(
-      EXIT.usage,
-      `${config} has several Elasticsearch targets: ${names}; choose one with --target`,
-    )
+    throw usageError(`${config} has several Elasticsearch targets: ${names}; choose one with --target`)
   }
   return (used[0] ?? able[0])?.outlet.elasticsearch ?? null
 }

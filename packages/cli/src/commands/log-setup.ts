@@ -8,7 +8,7 @@ import {
   setUpCluster,
 } from '@sluice/logger/elasticsearch'
 import type { OutputOptions } from '../input/options.js'
-import { EXIT, Failure } from '../output/failure.js'
+import { Failure, usageError } from '../output/failure.js'
 import { print, printTable, printText, printValue, say } from '../output/output.js'
 import { documentAccess, type ElasticsearchFlags, namedAccess } from './elasticsearch-access.js'
 import { elasticsearchOf, requireDocument } from './log-outlets.js'
@@ -48,7 +48,7 @@ export async function logSetup(options: LogSetupOptions): Promise<void> {
   if (options.output === 'table') report(steps, isDryRun)
   else await printValue({ dryRun: isDryRun, nodes: setup.nodes, steps }, options.output)
   const conflict = steps.find(({ action }) => action === 'conflict')
-  if (conflict !== undefined) throw new Failure(EXIT.failed, conflictText(conflict, setup.dataStream))
+  if (conflict !== undefined) throw new Failure(conflictText(conflict, setup.dataStream))
 }
 
 async function setupOf(options: LogSetupOptions): Promise<ClusterSetup> {
@@ -67,10 +67,10 @@ async function setupOf(options: LogSetupOptions): Promise<ClusterSetup> {
     return { ...namedAccess(flags, elasticsearch), ...wanted }
   }
   if (plan !== null) return { ...documentAccess(options, plan), ...wanted }
-  if (config === undefined) throw new Failure(EXIT.usage, 'specify the cluster with -c or --elasticsearch')
+  if (config === undefined) throw usageError('specify the cluster with -c or --elasticsearch')
   const what =
     target === undefined ? 'no Elasticsearch log' : `no Elasticsearch settings for the target '${target}'`
-  throw new Failure(EXIT.failed, `${config} has ${what}; specify the cluster with --elasticsearch`)
+  throw new Failure(`${config} has ${what}; specify the cluster with --elasticsearch`)
 }
 
 /** Parses the retention in days; null keeps records forever. */
@@ -82,10 +82,7 @@ function daysOf(text: string): number | null {
   } catch {
     // Reported below, like a number of days that is out of range.
   }
-  throw new Failure(
-    EXIT.usage,
-    `'${text}' is not a valid retention; use for example 30d, or none to keep everything`,
-  )
+  throw usageError(`'${text}' is not a valid retention; use for example 30d, or none to keep everything`)
 }
 
 function report(steps: readonly (SetupStep | SetupOutcome)[], isDryRun: boolean): void {

@@ -1,5 +1,5 @@
 import { FileSource, type RecordSource, SourceError, type SourceFault } from '@sluice/logger'
-import { EXIT, type ExitCode, Failure, messageOf } from '../output/failure.js'
+import { EXIT, type ExitCode, Failure, messageOf, usageError } from '../output/failure.js'
 import { say } from '../output/output.js'
 import {
   documentAccess,
@@ -30,11 +30,11 @@ export async function openSource(flags: SourceFlags): Promise<RecordSource> {
   const { config, dir, elasticsearch, target } = flags
   requireDocument(flags)
   if (elasticsearch !== undefined && dir !== undefined)
-    throw new Failure(EXIT.usage, 'use either --dir or --elasticsearch, not both')
+    throw usageError('use either --dir or --elasticsearch, not both')
   if (target !== undefined && (elasticsearch ?? dir) !== undefined) {
     const other = dir === undefined ? '--elasticsearch' : '--dir'
     const why = `--target refers to a target in the document and cannot be combined with ${other}`
-    throw new Failure(EXIT.usage, why)
+    throw usageError(why)
   }
   if (elasticsearch !== undefined) {
     return openElasticsearch(namedAccess(flags, elasticsearch))
@@ -45,7 +45,7 @@ export async function openSource(flags: SourceFlags): Promise<RecordSource> {
 
 /** Converts an error of a source to a failure with its exit code. */
 export function sourceFailure(error: unknown): Failure {
-  return new Failure(error instanceof SourceError ? EXIT_OF[error.fault] : EXIT.failed, messageOf(error))
+  return new Failure(messageOf(error), error instanceof SourceError ? EXIT_OF[error.fault] : EXIT.failed)
 }
 
 /** Opens the first log output that can be read. */
@@ -61,7 +61,7 @@ async function openOfDocument(flags: SourceFlags, config: string): Promise<Recor
     ({ id, outlet }) => id !== 'main' || outlet.sink !== 'none' || outlets.length === 1,
   )
   const sinks = there.map(({ id, outlet }) => `${id === 'main' ? 'log' : id}.sink: ${outlet.sink}`).join(', ')
-  throw new Failure(EXIT.failed, `${config} has ${sinks}, ${absence(there)}; use --dir or --elasticsearch`)
+  throw new Failure(`${config} has ${sinks}, ${absence(there)}; use --dir or --elasticsearch`)
 }
 
 function absence(outlets: readonly NamedOutlet[]): string {
@@ -71,10 +71,7 @@ function absence(outlets: readonly NamedOutlet[]): string {
 
 function openFiles(flags: SourceFlags, dir: string): RecordSource {
   if (flags.dataStream === undefined) return new FileSource(dir)
-  throw new Failure(
-    EXIT.usage,
-    `--data-stream needs Elasticsearch, but ${dir} contains files; add --elasticsearch`,
-  )
+  throw usageError(`--data-stream needs Elasticsearch, but ${dir} contains files; add --elasticsearch`)
 }
 
 async function openElasticsearch(access: ElasticsearchAccess): Promise<RecordSource> {

@@ -1,7 +1,7 @@
 import { createReadStream, readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { LineSplitter, RecordDecryptor } from '@sluice/logger'
-import { EXIT, Failure, messageOf, unreadable } from '../output/failure.js'
+import { Failure, messageOf, unreadable, usageError } from '../output/failure.js'
 import { printText, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 
@@ -19,10 +19,7 @@ export async function decrypt({ keyFile }: DecryptOptions, file?: string): Promi
   if (damaged > 0) say(`skipped ${countText(damaged, 'damaged line')}`)
   const { unopenedKeys } = decryptor
   if (unopenedKeys.length === 0) return
-  throw new Failure(
-    EXIT.failed,
-    `some values are still encrypted: no key has the id ${unopenedKeys.join(', ')}`,
-  )
+  throw new Failure(`some values are still encrypted: no key has the id ${unopenedKeys.join(', ')}`)
 }
 
 async function printRecords(
@@ -41,7 +38,7 @@ async function printRecords(
   try {
     for await (const chunk of input as AsyncIterable<Buffer>) take(splitter.push(chunk))
   } catch (error) {
-    throw new Failure(EXIT.failed, `cannot read ${file ?? 'stdin'}: ${messageOf(error)}`)
+    throw new Failure(`cannot read ${file ?? 'stdin'}: ${messageOf(error)}`)
   }
   const rest = splitter.takeRest()
   if (rest !== null) take([rest])
@@ -59,7 +56,7 @@ function secretsOf(files: readonly string[]): readonly string[] {
   if (files.length > 0) return files.map(secretIn)
   const secret = process.env['GW_LOG_KEY'] ?? ''
   if (secret !== '') return [secret]
-  throw new Failure(EXIT.usage, 'no key given; use --key-file or GW_LOG_KEY')
+  throw usageError('no key given; use --key-file or GW_LOG_KEY')
 }
 
 function secretIn(file: string): string {
@@ -70,6 +67,6 @@ function secretIn(file: string): string {
   } catch (error) {
     throw unreadable('the key file', file, error)
   }
-  if (secret === '') throw new Failure(EXIT.failed, `the key file ${file} is empty`)
+  if (secret === '') throw new Failure(`the key file ${file} is empty`)
   return secret
 }

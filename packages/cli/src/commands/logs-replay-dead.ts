@@ -3,7 +3,7 @@ import type { LogOutputOptions } from '@sluice/logger'
 import { deadLetters, type LetterCounts, type ReplayOutcome, replayDeadLetters } from '@sluice/logger/replay'
 import type { OutputOptions } from '../input/options.js'
 import { untilSignal } from '../input/until-signal.js'
-import { EXIT, type ExitCode, Failure, messageOf } from '../output/failure.js'
+import { EXIT, type ExitCode, Failure, messageOf, usageError } from '../output/failure.js'
 import { print, printTable, printValue, say } from '../output/output.js'
 import { Progress } from '../output/progress.js'
 import { countText } from '../output/text.js'
@@ -34,14 +34,13 @@ export async function replayDead(options: ReplayFlags): Promise<number | void> {
 async function spoolsOf(options: ReplayFlags): Promise<readonly DeadLetterSpool[]> {
   const { config, dir, elasticsearch, target } = options
   if (elasticsearch !== undefined) {
-    if (dir === undefined) throw new Failure(EXIT.usage, 'specify the spool folder with --dir')
+    if (dir === undefined) throw usageError('specify the spool folder with --dir')
     const access = namedAccess(options, elasticsearch)
     const fixed = { retentionDays: null, replicas: 1, manage: false } as const
     return [{ id: 'elasticsearch', dir, output: { kind: 'elasticsearch', ...access, ...fixed } }]
   }
   if (config === undefined)
-    throw new Failure(
-      EXIT.usage,
+    throw usageError(
       'specify the document with -c, or the spool with --dir and the cluster with --elasticsearch',
     )
   const spools: DeadLetterSpool[] = []
@@ -49,11 +48,10 @@ async function spoolsOf(options: ReplayFlags): Promise<readonly DeadLetterSpool[
     const shipping = shippingOf(outlet)
     if (shipping !== null) spools.push({ id, dir: dir ?? shipping.spool.dir, output: shipping.output })
   }
-  if (spools.length === 0)
-    throw new Failure(EXIT.failed, `${config} has no log target that can reject records`)
+  if (spools.length === 0) throw new Failure(`${config} has no log target that can reject records`)
   if (dir !== undefined && spools.length > 1) {
     const names = spools.map(({ id }) => id).join(', ')
-    throw new Failure(EXIT.usage, `${config} has several log targets: ${names}; choose one with --target`)
+    throw usageError(`${config} has several log targets: ${names}; choose one with --target`)
   }
   return spools
 }
@@ -79,7 +77,7 @@ async function countsIn(dir: string): Promise<LetterCounts> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
       return { files: 0, letters: 0, damaged: 0, reasons: {} }
-    throw new Failure(EXIT.failed, `the dead letters in ${dir} cannot be read: ${messageOf(error)}`)
+    throw new Failure(`the dead letters in ${dir} cannot be read: ${messageOf(error)}`)
   }
 }
 
@@ -112,7 +110,7 @@ async function replayOne(
       onProblem: (problem) => progress.note(problem),
     })
   } catch (error) {
-    throw new Failure(EXIT.failed, `the dead letters in ${dir} cannot be delivered: ${messageOf(error)}`)
+    throw new Failure(`the dead letters in ${dir} cannot be delivered: ${messageOf(error)}`)
   } finally {
     progress.end()
   }

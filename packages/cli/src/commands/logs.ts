@@ -13,7 +13,7 @@ import {
 import '@sluice/policies/errors'
 import type { OutputOptions } from '../input/options.js'
 import { untilSignal } from '../input/until-signal.js'
-import { EXIT, Failure, messageOf } from '../output/failure.js'
+import { messageOf, usageError } from '../output/failure.js'
 import { hasColors, printHeading, printText, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import { openSource, type SourceFlags, sourceFailure } from './log-source.js'
@@ -70,7 +70,7 @@ function filterOf(options: LogOptions): RecordFilter {
   try {
     return recordFilter(options)
   } catch (error) {
-    throw new Failure(EXIT.usage, `${messageOf(error)}${hintOf(error)}`)
+    throw usageError(`${messageOf(error)}${hintOf(error)}`)
   }
 }
 

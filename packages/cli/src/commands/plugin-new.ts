@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFi
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { CONTRACT_VERSION } from '@sluice/core'
-import { EXIT, Failure } from '../output/failure.js'
+import { Failure, usageError } from '../output/failure.js'
 import { print } from '../output/output.js'
 import { templateFiles } from '../plugins/template.js'
 
@@ -17,12 +17,9 @@ const LINKED = ['@sluice/core', '@sluice/policies', '@sluice/cli', 'typescript',
  */
 export function newPlugin(_options: object, name: string): void {
   if (!NAME.test(name))
-    throw new Failure(
-      EXIT.usage,
-      `'${name}' is not a valid package name; use for example sluice-plugin-tenants`,
-    )
+    throw usageError(`'${name}' is not a valid package name; use for example sluice-plugin-tenants`)
   const folder = resolve(name.split('/').at(-1)!)
-  if (existsSync(folder)) throw new Failure(EXIT.failed, `${folder} already exists; choose another name`)
+  if (existsSync(folder)) throw new Failure(`${folder} already exists; choose another name`)
   mkdirSync(folder)
   const found = LINKED.flatMap((linked) => {
     const at = installed(linked)

@@ -33,7 +33,7 @@ const WARM_UP = 3000
 export async function testPlugin({ output }: OutputOptions, dir = '.'): Promise<number> {
   const folder = resolve(dir)
   const found = await readPlugin(`./${basename(folder)}`, dirname(folder))
-  if ('message' in found) throw new Failure(EXIT.invalid, `${found.message} (${found.remedy})`)
+  if ('message' in found) throw new Failure(`${found.message} (${found.remedy})`, EXIT.invalid)
   const findings = await findingsOf(found, folder)
   if (output === 'table') print(...findings.flatMap(linesOf))
   else await printValue({ plugin: found.name, version: found.version, findings }, output)
@@ -63,14 +63,14 @@ async function findingsOf(plugin: PluginPlan, folder: string): Promise<readonly 
 function usesOf(folder: string): readonly Use[] {
   const file = join(folder, 'example.yaml')
   if (!existsSync(file))
-    throw new Failure(EXIT.invalid, `${file} does not exist; create it with a list of policy uses`)
+    throw new Failure(`${file} does not exist; create it with a list of policy uses`, EXIT.invalid)
   try {
     const uses: unknown = parse(readFileSync(file, 'utf8'))
     if (Array.isArray(uses) && uses.length > 0) return uses as Use[]
   } catch (error) {
-    throw new Failure(EXIT.invalid, `${file} cannot be read: ${messageOf(error)}`)
+    throw new Failure(`${file} cannot be read: ${messageOf(error)}`, EXIT.invalid)
   }
-  throw new Failure(EXIT.invalid, `${file} is not a list of policy uses such as - use: ${basename(folder)}`)
+  throw new Failure(`${file} is not a list of policy uses such as - use: ${basename(folder)}`, EXIT.invalid)
 }
 
 function budgetOf(folder: string): number | null {

@@ -1,7 +1,7 @@
 import { policySuggestion } from '@sluice/config'
 import { catalog, exampleOf, referenceOf } from '@sluice/policies'
 import type { OutputOptions } from '../input/options.js'
-import { EXIT, Failure } from '../output/failure.js'
+import { Failure } from '../output/failure.js'
 import { printResult, printTable, printText } from '../output/output.js'
 
 /** Prints all policies. */
@@ -21,7 +21,7 @@ export async function documentPolicy({ output }: OutputOptions, name: string): P
       names,
       `available: ${names.join(', ')}; see plugins for their own policies`,
     )
-    throw new Failure(EXIT.failed, `there is no policy '${name}'; ${remedy}`)
+    throw new Failure(`there is no policy '${name}'; ${remedy}`)
   }
   const { summary, schema } = policy
   await printResult({ name, summary, schema }, output, () =>

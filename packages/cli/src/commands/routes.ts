@@ -1,7 +1,7 @@
 import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
-import { EXIT, Failure } from '../output/failure.js'
+import { Failure } from '../output/failure.js'
 import { printResult, printTable, printValue } from '../output/output.js'
 import type { Cell } from '../output/table.js'
 import { durationText } from '../output/text.js'
@@ -25,7 +25,7 @@ export async function showRoute(options: RoutesOptions, id: string): Promise<voi
   const { part } = await new AdminClient(options).get('/v1/routes')
   const routes = part.parts('routes')
   const route = routes.find((one) => one.text('id') === id)
-  if (route === undefined) throw new Failure(EXIT.failed, unknownRoute(id, routes))
+  if (route === undefined) throw new Failure(unknownRoute(id, routes))
   await printValue(route.value, options.output)
 }
 

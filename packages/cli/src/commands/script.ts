@@ -29,7 +29,7 @@ async function tried(file: string, run: () => Promise<Trial>): Promise<Trial> {
   try {
     return await run()
   } catch (error) {
-    throw new Failure(EXIT.failed, `cannot run ${file}: ${messageOf(error)}`)
+    throw new Failure(`cannot run ${file}: ${messageOf(error)}`)
   }
 }
 
@@ -43,7 +43,7 @@ function exchangeIn(file: string): TrialExchange {
   try {
     return trialExchange(JSON.parse(text))
   } catch (error) {
-    throw new Failure(EXIT.failed, `${file} does not describe an exchange: ${messageOf(error)}`)
+    throw new Failure(`${file} does not describe an exchange: ${messageOf(error)}`)
   }
 }
 

@@ -1,19 +1,19 @@
 import { hashKey, hashPassword, newKey } from '@sluice/policies'
 import type { OutputOptions } from '../input/options.js'
 import { readSecret } from '../input/secret.js'
-import { EXIT, Failure, messageOf } from '../output/failure.js'
+import { Failure, messageOf, usageError } from '../output/failure.js'
 import { print, printResult, say } from '../output/output.js'
 
 /** Prints the hash of a password, for basic-auth. */
 export async function printPasswordHash(): Promise<void> {
   const password = await secret('password')
   if (process.stdin.isTTY && (await secret('password', 'repeat the password')) !== password) {
-    throw new Failure(EXIT.failed, 'the passwords differ; try again')
+    throw new Failure('the passwords differ; try again')
   }
   try {
     print(await hashPassword(password))
   } catch (error) {
-    throw error instanceof RangeError ? new Failure(EXIT.failed, error.message) : error
+    throw error instanceof RangeError ? new Failure(error.message) : error
   }
 }
 
@@ -31,11 +31,10 @@ export async function printNewKey({ output }: OutputOptions): Promise<void> {
 
 async function secret(what: string, prompt = what): Promise<string> {
   const text = await readSecret(prompt).catch((error: unknown) => {
-    throw new Failure(EXIT.failed, messageOf(error))
+    throw new Failure(messageOf(error))
   })
-  if (text === null) throw new Failure(EXIT.failed, 'interrupted')
-  if (text === '') throw new Failure(EXIT.usage, `no ${what} on stdin; type it, or redirect a file`)
-  if (/[\r\n]/.test(text))
-    throw new Failure(EXIT.usage, `more than one line on standard input; pass only the ${what}`)
+  if (text === null) throw new Failure('interrupted')
+  if (text === '') throw usageError(`no ${what} on stdin; type it, or redirect a file`)
+  if (/[\r\n]/.test(text)) throw usageError(`more than one line on standard input; pass only the ${what}`)
   return text
 }

@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { EXIT, Failure, messageOf } from '../output/failure.js'
+import { Failure, messageOf, usageError } from '../output/failure.js'
 import { print, printText, say } from '../output/output.js'
 import { isAsWritten, unitText } from '../service/unit.js'
 
@@ -63,10 +63,7 @@ export function uninstall(options: ServiceOptions): void {
   refuseChanged(path, before, options)
   const isEnabled = isThere(inside(`etc/systemd/system/multi-user.target.wants/${name}.service`))
   if (isEnabled && options.force !== true)
-    throw new Failure(
-      EXIT.failed,
-      `${name} is enabled; run systemctl disable --now ${name} first, or add --force`,
-    )
+    throw new Failure(`${name} is enabled; run systemctl disable --now ${name} first, or add --force`)
   if (options.dryRun === true) {
     say(`would remove ${path}`)
     return
@@ -82,7 +79,7 @@ export function uninstall(options: ServiceOptions): void {
 
 function checkedName(option: string, name: string): string {
   if (NAME.test(name)) return name
-  throw usage(
+  throw usageError(
     `${option}: '${name}' is not a valid name; use up to 31 of a-z, 0-9, - and _, starting with a letter`,
   )
 }
@@ -90,11 +87,11 @@ function checkedName(option: string, name: string): string {
 function visiblePath(what: string, given: string, { root }: ServiceOptions): string {
   const path = resolve(given)
   if (!PLAIN_PATH.test(path))
-    throw usage(`${what} '${path}' contains characters that systemd interprets; choose another path`)
+    throw usageError(`${what} '${path}' contains characters that systemd interprets; choose another path`)
   const places = resolve(root) === '/' ? [path, targetOf(path)] : [path]
   const hidden = places.find((place) => HIDDEN.test(place))
   if (hidden !== undefined)
-    throw usage(
+    throw usageError(
       `the service cannot access ${what} ${path}${hidden === path ? '' : `, a link to ${hidden}`}, because its unit hides home and temporary folders; move it, for example to /etc or /opt`,
     )
   return path
@@ -143,7 +140,7 @@ function refuseChanged(path: string, before: string | null, { force = false }: S
   if (before === null || force || isAsWritten(before)) return
   const remedy =
     'compare it with gw service install --dry-run; move changes to systemctl edit, then add --force'
-  throw new Failure(EXIT.failed, `${path} was changed after gw wrote it, or was not written by gw; ${remedy}`)
+  throw new Failure(`${path} was changed after gw wrote it, or was not written by gw; ${remedy}`)
 }
 
 /** Writes a file atomically. */
@@ -162,7 +159,7 @@ function attempt<T>(act: () => T, failure: string): T {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const hint = code === 'EACCES' || code === 'EPERM' ? '; run it as root' : ''
-    throw new Failure(EXIT.failed, `${failure}: ${messageOf(error)}${hint}`)
+    throw new Failure(`${failure}: ${messageOf(error)}${hint}`)
   }
 }
 
@@ -191,8 +188,4 @@ function nextSteps({ name, user, document, isNew, inside }: Installed): string[]
 function hasUser(passwd: string, user: string): boolean {
   const users = attempt(() => (isThere(passwd) ? readFileSync(passwd, 'utf8') : ''), `cannot read ${passwd}`)
   return users.split('\n').some((line) => line.startsWith(`${user}:`))
-}
-
-function usage(message: string): Failure {
-  return new Failure(EXIT.usage, message)
 }

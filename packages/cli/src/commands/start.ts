@@ -5,7 +5,7 @@ import { type DocumentThread, LOG_FORMAT_ENV } from '@sluice/gateway/parent'
 import { StartError, type Supervisor, startSupervisor, workerEntry } from '@sluice/gateway/start'
 import { lazyCatalog } from '@sluice/policies/catalog'
 import type { DocumentOptions } from '../input/options.js'
-import { EXIT, Failure, messageOf } from '../output/failure.js'
+import { EXIT, Failure, messageOf, usageError } from '../output/failure.js'
 import { outliveReader, print } from '../output/output.js'
 import { countText } from '../output/text.js'
 
@@ -23,7 +23,7 @@ export interface StartOptions extends DocumentOptions {
 export async function start(options: StartOptions, documentThread: DocumentThread): Promise<number> {
   if (options.config === '-') {
     const why = 'a gateway watches its document file and cannot read it from stdin; write it to a file'
-    throw new Failure(EXIT.usage, why)
+    throw usageError(why)
   }
   checkReadable(options.config)
   outliveReader()
@@ -44,7 +44,7 @@ function checkReadable(file: string): void {
   try {
     readDocumentFile(file)
   } catch (error) {
-    throw new Failure(EXIT.invalid, messageOf(error))
+    throw new Failure(messageOf(error), EXIT.invalid)
   }
 }
 
@@ -53,7 +53,7 @@ function chooseLogFormat(flag: string | undefined): void {
   const format = flag ?? process.env[LOG_FORMAT_ENV] ?? ''
   if (flag !== undefined) process.env[LOG_FORMAT_ENV] = flag
   if (!['', 'console', 'json'].includes(format))
-    throw new Failure(EXIT.usage, `${LOG_FORMAT_ENV}='${format}' is not a log format; use console or json`)
+    throw usageError(`${LOG_FORMAT_ENV}='${format}' is not a log format; use console or json`)
 }
 
 /** Resolves with the supervisor when the gateway is ready, or with null if it is stopped before. */
@@ -73,5 +73,5 @@ function started(options: StartOptions, documentThread: DocumentThread): Promise
 }
 
 function startFailure({ diagnostics, message }: StartError): Failure {
-  return new Failure(diagnostics.length > 0 ? EXIT.invalid : EXIT.failed, message)
+  return new Failure(message, diagnostics.length > 0 ? EXIT.invalid : EXIT.failed)
 }

@@ -4,7 +4,7 @@ import { adminEndpoint, type GatewayPod, gatewayPods, memberOf } from '../kubern
 import { readRevisions } from '../kubernetes/deploy/revisions.js'
 import type { FleetMember } from '../kubernetes/fleet/fleet-change.js'
 import { metadataOf, type ObjectIdentity } from '../kubernetes/objects/object.js'
-import { EXIT, Failure, messageOf } from '../output/failure.js'
+import { Failure, messageOf } from '../output/failure.js'
 import { isTable, print, printResult, printTable, printValue } from '../output/output.js'
 import { ageText, countText, shortDigest } from '../output/text.js'
 import { type KubernetesOptions, withCluster } from './kubernetes-options.js'
@@ -58,7 +58,7 @@ async function podFacts(
 ): Promise<PodFacts[]> {
   const live = await cluster.read({ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadataOf(identity) })
   const { name, namespace } = identity
-  if (live === null) throw new Failure(EXIT.failed, `gateway '${name}' not found in namespace ${namespace}`)
+  if (live === null) throw new Failure(`gateway '${name}' not found in namespace ${namespace}`)
   const endpoint = adminEndpoint(live)
   const pods = await gatewayPods(cluster, identity)
   return Promise.all(pods.map((pod) => factsOf(pod, memberOf(cluster, pod, endpoint, options))))

@@ -2,7 +2,7 @@ import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
 import { type Confirmable, confirm } from '../input/confirm.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
-import { EXIT, Failure } from '../output/failure.js'
+import { Failure } from '../output/failure.js'
 import { print, printResult, printTable } from '../output/output.js'
 import type { Cell } from '../output/table.js'
 import { countText } from '../output/text.js'
@@ -67,7 +67,7 @@ export async function showHealth(
   const { part } = await new AdminClient(options).get('/v1/upstreams')
   const upstreams = part.parts('upstreams').filter((each) => name === undefined || each.text('name') === name)
   if (name !== undefined && upstreams.length === 0)
-    throw new Failure(EXIT.failed, `there is no upstream '${name}'; gw upstream list shows all`)
+    throw new Failure(`there is no upstream '${name}'; gw upstream list shows all`)
   await printResult({ upstreams: upstreams.map(healthOf) }, options.output, () =>
     printTable(HEALTH_HEADINGS, upstreams.flatMap(healthRows)),
   )

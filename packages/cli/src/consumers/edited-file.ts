@@ -37,10 +37,7 @@ export interface ConsumerRecord {
  */
 export function readConsumers(file: string): readonly ConsumerRecord[] {
   if (!existsSync(file))
-    throw new Failure(
-      EXIT.failed,
-      `${file} does not exist; create it with gw consumer add, or choose another one with -f`,
-    )
+    throw new Failure(`${file} does not exist; create it with gw consumer add, or choose another one with -f`)
   return consumersOf(file)
 }
 
@@ -60,7 +57,7 @@ export function consumerIn(file: string, consumers: readonly ConsumerRecord[], i
   const found = consumers.find((consumer) => consumer.id === id.normalize('NFC'))
   if (found === undefined && consumers.length === 0) readConsumers(file)
   if (found === undefined)
-    throw new Failure(EXIT.failed, `${file} has no consumer '${id}'; list them with gw consumer list`)
+    throw new Failure(`${file} has no consumer '${id}'; list them with gw consumer list`)
   return found
 }
 
@@ -95,7 +92,7 @@ function write(file: string, text: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const remedy = code === 'EPERM' ? '; it belongs to another user: run gw as that user' : ''
-    throw new Failure(EXIT.failed, `${file} cannot be written (${code})${remedy}`)
+    throw new Failure(`${file} cannot be written (${code})${remedy}`)
   }
 }
 
@@ -111,7 +108,7 @@ function checkLines(file: string, lines: readonly string[]): void {
     try {
       table.add(readConsumerEntry(Buffer.from(line)))
     } catch (error) {
-      throw new Failure(EXIT.invalid, `${file}: line ${i + 1}: ${(error as Error).message}`)
+      throw new Failure(`${file}: line ${i + 1}: ${(error as Error).message}`, EXIT.invalid)
     }
   })
 }
@@ -130,7 +127,7 @@ function textOf(file: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
-    throw new Failure(EXIT.failed, `${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    throw new Failure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
 }
 
@@ -141,10 +138,7 @@ function takeLock(lock: string): void {
     closeSync(descriptor)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code !== 'EEXIST') throw new Failure(EXIT.failed, `${lock} cannot be created (${code})`)
-    throw new Failure(
-      EXIT.failed,
-      `another gw is changing the file; if none is running, remove the stale lock ${lock}`,
-    )
+    if (code !== 'EEXIST') throw new Failure(`${lock} cannot be created (${code})`)
+    throw new Failure(`another gw is changing the file; if none is running, remove the stale lock ${lock}`)
   }
 }

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { EXIT, Failure } from '../output/failure.js'
+import { Failure, usageError } from '../output/failure.js'
 
 /** Option of commands that ask for confirmation. */
 export interface Confirmable {
@@ -13,12 +13,12 @@ export interface Confirmable {
 export async function confirm(question: string, { yes = false }: Confirmable): Promise<void> {
   if (yes) return
   if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new Failure(EXIT.usage, `${question} there is no terminal for this question; add --yes`)
+    throw usageError(`${question} there is no terminal for this question; add --yes`)
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     if (/^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim())) return
   } finally {
     terminal.close()
   }
-  throw new Failure(EXIT.failed, 'cancelled')
+  throw new Failure('cancelled')
 }

@@ -30,7 +30,7 @@ export async function readDocument(file: string): Promise<DocumentSource> {
     await loadBodyLanguages(source.text, catalog)
     return source
   } catch (error) {
-    throw new Failure(EXIT.invalid, messageOf(error))
+    throw new Failure(messageOf(error), EXIT.invalid)
   }
 }
 
@@ -62,7 +62,7 @@ export async function readPluginsOf(source: DocumentSource): Promise<readonly Pl
   const plugins = await readPlugins(source, catalog)
   for (const [name, plugin] of plugins) {
     if (isIssue(plugin))
-      throw new Failure(EXIT.invalid, `the plugin '${name}': ${plugin.message} (${plugin.remedy})`)
+      throw new Failure(`the plugin '${name}': ${plugin.message} (${plugin.remedy})`, EXIT.invalid)
   }
   return usablePlugins(plugins)
 }
@@ -76,7 +76,7 @@ async function loadSource(source: DocumentSource, machineHint: string): Promise<
   if (!result.ok) {
     const isOfMachine = result.diagnostics.some(({ ofMachine }) => ofMachine)
     const hint = isOfMachine && machineHint !== '' ? [machineHint] : []
-    throw new Failure(EXIT.invalid, [...result.diagnostics.map(formatDiagnostic), ...hint].join('\n'))
+    throw new Failure([...result.diagnostics.map(formatDiagnostic), ...hint].join('\n'), EXIT.invalid)
   }
   for (const warning of result.warnings) say(formatDiagnostic(warning))
   return result.bundle
@@ -91,7 +91,7 @@ export function checkForElsewhere(source: DocumentSource): void {
   const result = loadDocument(source, { catalog, env: {}, readFile: readNothing, readEnd: readNothing })
   const found = result.ok ? result.warnings : result.diagnostics
   const mistakes = found.filter(({ severity, ofMachine }) => severity === 'error' && ofMachine === undefined)
-  if (mistakes.length > 0) throw new Failure(EXIT.invalid, mistakes.map(formatDiagnostic).join('\n'))
+  if (mistakes.length > 0) throw new Failure(mistakes.map(formatDiagnostic).join('\n'), EXIT.invalid)
   for (const one of found) if (one.severity === 'warning') say(formatDiagnostic(one))
 }
 

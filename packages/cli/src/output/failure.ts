@@ -20,11 +20,16 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 export class Failure extends Error {
   readonly exit: ExitCode
 
-  constructor(exit: ExitCode, message: string) {
+  constructor(message: string, exit: ExitCode = EXIT.failed) {
     super(message)
     this.name = 'Failure'
     this.exit = exit
   }
+}
+
+/** Returns the failure for wrong usage. */
+export function usageError(message: string): Failure {
+  return new Failure(message, EXIT.usage)
 }
 
 const FILE_REASONS: Readonly<Record<string, string>> = {
@@ -39,10 +44,7 @@ const FILE_REASONS: Readonly<Record<string, string>> = {
  */
 export function unreadable(what: string, file: string, error: unknown): Failure {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return new Failure(
-    EXIT.failed,
-    `cannot read ${what} ${visibleText(file)}: ${FILE_REASONS[code] ?? messageOf(error)}`,
-  )
+  return new Failure(`cannot read ${what} ${visibleText(file)}: ${FILE_REASONS[code] ?? messageOf(error)}`)
 }
 
 /** Returns the message of any thrown value. */

@@ -32,7 +32,7 @@ async function onThread(bundle: ConfigBundle, deadlineMs: number): Promise<reado
   let doing = 'starting'
   try {
     return await new Promise<readonly PolicyMistake[]>((resolve, reject) => {
-      const fail = (problem: string): void => reject(new Failure(EXIT.invalid, problem))
+      const fail = (problem: string): void => reject(new Failure(problem, EXIT.invalid))
       const giveUpAfter = (ms: number): NodeJS.Timeout =>
         setTimeout(() => fail(`${doing} takes longer than ${ms / 1000} s`), ms)
       let timer = giveUpAfter(START_MS)

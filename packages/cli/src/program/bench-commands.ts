@@ -1,4 +1,4 @@
-import { EXIT, Failure } from '../output/failure.js'
+import { Failure } from '../output/failure.js'
 import type { GwCommand } from './gw-command.js'
 
 type AddCommands = (bench: GwCommand) => void
@@ -21,7 +21,7 @@ export function addBenchCommands(program: GwCommand): void {
       .allowUnknownOption()
       .addHelpText('after', `\n${INSTALL}\n\nExample:\n  gw bench`)
       .action(() => {
-        throw new Failure(EXIT.failed, INSTALL)
+        throw new Failure(INSTALL)
       })
 }
 

@@ -14,7 +14,7 @@ import {
   statusMessage,
 } from '@sluice/gateway/kubernetes'
 import { reasonOfCode } from '../../admin/connection-reason.js'
-import { EXIT, Failure } from '../../output/failure.js'
+import { EXIT, Failure, usageError } from '../../output/failure.js'
 import { say } from '../../output/output.js'
 import type { KubernetesObject } from '../objects/object.js'
 import { execCredentials } from './exec-credentials.js'
@@ -111,7 +111,7 @@ export class Cluster {
     }
     const answer = await this.#send('DELETE', pathOf(object), JSON.stringify(options))
     if (answer.status === 409)
-      throw new Failure(EXIT.failed, `${nameOf(object)} was recreated by someone else and is kept`)
+      throw new Failure(`${nameOf(object)} was recreated by someone else and is kept`)
     if (answer.status !== 404) requireSuccess(answer, `delete ${nameOf(object)}`)
   }
 
@@ -154,14 +154,14 @@ export class Cluster {
 export async function openCluster({ kubeconfig, context }: ClusterOptions): Promise<Cluster> {
   const file = kubeconfig ?? standardKubeconfig()
   if (file === null && !process.env['KUBERNETES_SERVICE_HOST'])
-    throw new Failure(EXIT.failed, 'no cluster is configured; add --kubeconfig <file>')
+    throw new Failure('no cluster is configured; add --kubeconfig <file>')
   try {
     const options = { context: context ?? null, runExec: execCredentials() }
     const access = file === null ? await inClusterAccess() : await kubeconfigAccess(file, options)
     if (access.isInsecure) say('the certificate of the API server is not verified (insecure-skip-tls-verify)')
     return new Cluster(access)
   } catch (error) {
-    if (error instanceof AccessError) throw new Failure(EXIT.failed, visibleText(error.message))
+    if (error instanceof AccessError) throw new Failure(visibleText(error.message))
     throw error
   }
 }
@@ -169,8 +169,7 @@ export async function openCluster({ kubeconfig, context }: ClusterOptions): Prom
 function standardKubeconfig(): string | null {
   const named = process.env['KUBECONFIG'] ?? ''
   const files = named.split(delimiter).filter((file) => file !== '')
-  if (files.length > 1)
-    throw new Failure(EXIT.usage, 'KUBECONFIG lists several files; choose one with --kubeconfig')
+  if (files.length > 1) throw usageError('KUBECONFIG lists several files; choose one with --kubeconfig')
   const standard = join(homedir(), '.kube', 'config')
   return files[0] ?? (existsSync(standard) ? standard : null)
 }
@@ -182,11 +181,11 @@ export function nameOf({ kind, metadata }: KubernetesObject): string {
 
 /** Converts an error of a request to the API server to the failure of a command. */
 export function clusterFailure(error: unknown, server: URL): unknown {
-  if (error instanceof AccessError) return new Failure(EXIT.unauthorised, visibleText(error.message))
+  if (error instanceof AccessError) return new Failure(visibleText(error.message), EXIT.unauthorised)
   if (!(error instanceof ApiUnreachable)) return error
   return new Failure(
-    EXIT.unreachable,
     `cannot reach the API server at ${server.origin} (${reasonOfCode(error.message) ?? error.message})`,
+    EXIT.unreachable,
   )
 }
 
@@ -201,19 +200,18 @@ function requireSuccess(answer: ApiAnswer, what: string): object {
   const reason = visibleText(statusMessage(answer))
   if (status === 401)
     throw new Failure(
-      EXIT.unauthorised,
       `the API server rejected the credentials of the kubeconfig: ${reason}`,
+      EXIT.unauthorised,
     )
   if (status === 404 && namespaceIn(body) !== null) {
     const name = visibleText(namespaceIn(body)!)
     const text = `namespace '${name}' does not exist; create it with: kubectl create namespace ${name}`
-    throw new Failure(EXIT.failed, text)
+    throw new Failure(text)
   }
-  if (status === 403) throw new Failure(EXIT.unauthorised, `may not ${what}: ${reason}`)
-  if (status === 409)
-    throw new Failure(EXIT.failed, `cannot ${what}: ${reason}; add --force to take over these fields`)
-  if (status === 400 || status === 422) throw new Failure(EXIT.invalid, `cannot ${what}: ${reason}`)
-  throw new Failure(isTemporary(answer) ? EXIT.unreachable : EXIT.failed, `cannot ${what}: ${reason}`)
+  if (status === 403) throw new Failure(`may not ${what}: ${reason}`, EXIT.unauthorised)
+  if (status === 409) throw new Failure(`cannot ${what}: ${reason}; add --force to take over these fields`)
+  if (status === 400 || status === 422) throw new Failure(`cannot ${what}: ${reason}`, EXIT.invalid)
+  throw new Failure(`cannot ${what}: ${reason}`, isTemporary(answer) ? EXIT.unreachable : EXIT.failed)
 }
 
 /** Returns the name of the namespace that an answer says is missing, or null. */

@@ -1,4 +1,4 @@
-import { EXIT, Failure } from '../../output/failure.js'
+import { Failure } from '../../output/failure.js'
 import type { KubernetesObject, ObjectMeta } from '../objects/object.js'
 
 /** An object in the cluster, including the fields that the API server sets. */
@@ -33,14 +33,14 @@ const UID = /^[-._:a-zA-Z0-9]{1,128}$/
  */
 export function liveObject(value: unknown): LiveObject {
   if (!isMapping(value) || !isMeta(value['metadata']) || !['spec', 'status', 'data'].every(isPart, value))
-    throw new Failure(EXIT.failed, 'the API server did not return a Kubernetes object')
+    throw new Failure('the API server did not return a Kubernetes object')
   return value as LiveObject
 }
 
 /** Returns the validated items of a list. @throws Failure if the value is not a list of objects */
 export function liveObjects(list: object): LiveObject[] {
   const { items } = list as { readonly items?: unknown }
-  if (!Array.isArray(items)) throw new Failure(EXIT.failed, 'the API server did not return a list')
+  if (!Array.isArray(items)) throw new Failure('the API server did not return a list')
   return items.map(liveObject)
 }
 

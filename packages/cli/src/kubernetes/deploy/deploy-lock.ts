@@ -105,5 +105,5 @@ function heldBy(lease: LiveObject): Failure {
   const { holderIdentity = 'somebody', acquireTime = '' } = specOf(lease)
   const who = visibleText(holderIdentity.split('/')[0]!)
   const text = `${who} has been deploying since ${visibleText(acquireTime.slice(0, 19))}Z; wait until it has finished, or take over with --force`
-  return new Failure(EXIT.failed, text)
+  return new Failure(text)
 }

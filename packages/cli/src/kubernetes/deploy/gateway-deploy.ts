@@ -144,7 +144,7 @@ export class GatewayDeploy {
   async #confirm(plan: DeployPlan): Promise<DeployOutcome> {
     const answers = await this.#applyTo(plan.pods, this.#endpointOf(plan, 'next'), this.#request)
     const outcome = await awaitPods(this.#waitOptions(plan))
-    if (!outcome.ok) throw new Failure(EXIT.failed, `no changes, but ${outcome.reasons.join('\n')}`)
+    if (!outcome.ok) throw new Failure(`no changes, but ${outcome.reasons.join('\n')}`)
     const isSame = answers.every(({ result }) => result !== 'applied')
     return outcomeOf(isSame ? 'unchanged' : 'applied', outcome)
   }
@@ -325,7 +325,7 @@ export function objectsOf(
     const autoscaling = maxReplicas === undefined ? {} : { autoscaling: { maxReplicas } }
     return gatewayObjects(text, { ...identity, ...settings, ...autoscaling })
   } catch (error) {
-    if (error instanceof ObjectsError) throw new Failure(EXIT.invalid, error.message)
+    if (error instanceof ObjectsError) throw new Failure(error.message, EXIT.invalid)
     throw error
   }
 }

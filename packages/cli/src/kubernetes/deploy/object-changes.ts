@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { EXIT, Failure } from '../../output/failure.js'
+import { Failure } from '../../output/failure.js'
 import type { ApplyOptions, Cluster, LiveObject } from '../cluster/cluster.js'
 import { FIELD_MANAGER, nameOf } from '../cluster/cluster.js'
 import type { KubernetesObject } from '../objects/object.js'
@@ -101,7 +101,7 @@ export function refuseForeign(object: KubernetesObject, live: LiveObject): void 
   const whose =
     owner === undefined ? 'was not made by gw' : `belongs to ${isOther ? `the gateway ${gateway}` : owner}`
   const text = `${nameOf(object)} in ${object.metadata.namespace} ${whose}; choose another --name, or take it over with --force`
-  throw new Failure(EXIT.failed, text)
+  throw new Failure(text)
 }
 
 function isSameOwner({ metadata: { labels } }: KubernetesObject, live: LiveObject): boolean {

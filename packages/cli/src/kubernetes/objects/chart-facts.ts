@@ -13,7 +13,7 @@ import {
 } from './network.js'
 import { clientPorts, containerPorts, probedPort, supervisorPorts } from './ports.js'
 import { BEHAVIOR } from './scaling.js'
-import { TIERS, tierResources } from './tiers.js'
+import { TIERS, tierResources } from './settings.js'
 import {
   gracePeriodSeconds,
   lowPorts,

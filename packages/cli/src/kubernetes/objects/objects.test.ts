@@ -7,10 +7,10 @@ import { ALERTS } from './alerts.js'
 import { gatewayObjects } from './gateway-objects.js'
 import { CLUSTER_DNS } from './network.js'
 import type { KubernetesObject } from './object.js'
-import { objectsYaml } from './objects-yaml.js'
+import { objectsYaml } from './object.js'
 import { ObjectsError } from './raw-document.js'
 import type { ObjectSettings } from './settings.js'
-import { TIERS } from './tiers.js'
+import { TIERS } from './settings.js'
 
 const SETTINGS: ObjectSettings = {
   name: 'edge',

@@ -5,7 +5,7 @@ import { type KubernetesObject, metadataOf, present, selectorLabels } from './ob
 import { containerPorts, type ProbedPort, probedPort } from './ports.js'
 import { ObjectsError } from './raw-document.js'
 import type { ObjectSettings, Verbatim } from './settings.js'
-import { tierResources } from './tiers.js'
+import { tierResources } from './settings.js'
 
 /** Folder of the document in a pod. Relative paths in the document refer to it. */
 export const DOCUMENT_FOLDER = '/etc/sluice'
