@@ -66,16 +66,11 @@ export class OneTimeUse {
   }
 
   async #useEverywhere(key: string): Promise<UseVerdict> {
-    if (this.#pause.isOn()) return this.#withoutStore(key)
-    try {
-      const ttlMs = this.#seen.ttlMs + CLOCKS_APART_MS
-      const isFirst = await this.#store.set(this.#prefix + key, NOTHING, ttlMs, 'absent')
-      this.#pause.end()
-      return isFirst ? 'first' : 'replayed'
-    } catch (error) {
-      this.#pause.begin(error)
-      return this.#withoutStore(key)
-    }
+    const ttlMs = this.#seen.ttlMs + CLOCKS_APART_MS
+    const name = this.#prefix + key
+    const isFirst = await this.#pause.try(() => this.#store.set(name, NOTHING, ttlMs, 'absent'))
+    if (isFirst === null) return this.#withoutStore(key)
+    return isFirst ? 'first' : 'replayed'
   }
 
   #withoutStore(key: string): UseVerdict {

@@ -20,6 +20,19 @@ export class StorePause {
     this.#report = report
   }
 
+  /** Calls the store. Resolves with null during a pause, and if the call fails. */
+  async try<T>(call: () => Promise<T>): Promise<T | null> {
+    if (this.isOn()) return null
+    try {
+      const answer = await call()
+      this.end()
+      return answer
+    } catch (error) {
+      this.begin(error)
+      return null
+    }
+  }
+
   /** Returns true during a pause. After it, one caller tries the store while all others continue without it. */
   isOn(): boolean {
     if (this.#untilMono === 0) return false

@@ -69,8 +69,7 @@ export class BanStore {
   /**
    * Returns the numbers of bans made and lifted. Also returns null while the store is paused after a failure.
    */
-  async changes(): Promise<{ readonly made: number; readonly lifted: number } | null> {
-    if (this.#pause.isOn()) return null
+  changes(): Promise<{ readonly made: number; readonly lifted: number } | null> {
     return this.#askMain(async (store) => {
       const changes = await store.add(this.#name('changes'), 0, BAN_CHANGES_MS)
       return { made: changes % BANS_LIFTED, lifted: Math.floor(changes / BANS_LIFTED) }
@@ -136,19 +135,12 @@ export class BanStore {
   }
 
   async #ask<T>(question: (store: StateStore) => Promise<T>): Promise<T | null> {
-    const answer = this.#pause.isOn() ? null : await this.#askMain(question)
+    const answer = await this.#askMain(question)
     return answer === null && this.#local !== null ? question(this.#local) : answer
   }
 
-  async #askMain<T>(question: (store: StateStore) => Promise<T>): Promise<T | null> {
-    try {
-      const answer = await question(this.#main)
-      this.#pause.end()
-      return answer
-    } catch (error) {
-      this.#pause.begin(error)
-      return null
-    }
+  #askMain<T>(question: (store: StateStore) => Promise<T>): Promise<T | null> {
+    return this.#pause.try(() => question(this.#main))
   }
 }
 
