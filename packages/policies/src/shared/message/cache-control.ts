@@ -84,48 +84,31 @@ function textOf(value: string | number | Buffer): string {
   return typeof value === 'string' && !/^\d+$/.test(value) ? value : INVALID
 }
 
+/**
+ * Matches a directive and its end. Commas in quoted strings do not count, and an unclosed quote extends to the end of
+ * the field. Semicolons end directives too, although they are not separators: `max-age=60; no-store` is treated as
+ * `no-store`, and a value before a semicolon is ignored.
+ */
+const DIRECTIVE = /((?:"(?:\\[\s\S]|[^"\\])*"?|[^",;])*)([,;]|$)/g
+
 function parse(text: string): Directives {
   const values = new Map<string, (string | null)[]>()
-  for (const { part, isCut } of splitUnquoted(text)) {
+  DIRECTIVE.lastIndex = 0
+  // The last match ends with the text instead of a separator.
+  for (let end: string | undefined; end !== ''; ) {
+    const found = DIRECTIVE.exec(text)!
+    end = found[2]
+    const part = found[1]!.trim()
     const equals = part.indexOf('=')
     const name = (equals < 0 ? part : part.slice(0, equals)).trim().toLowerCase()
     if (name === '') continue
-    const value =
-      equals < 0 || isCut ? NO_VALUE : unquoted(part.slice(equals + 1).trimEnd(), part[equals - 1] === ' ')
+    const hasValue = equals >= 0 && end !== ';'
+    const value = hasValue ? unquoted(part.slice(equals + 1), part[equals - 1] === ' ') : NO_VALUE
     const known = values.get(name)
     if (known === undefined) values.set(name, [value])
     else known.push(value)
   }
   return values
-}
-
-/** A directive as written. */
-interface WrittenDirective {
-  readonly part: string
-  /** True if it ends with a semicolon. */
-  readonly isCut: boolean
-}
-
-/**
- * Splits at commas outside of quoted strings. An unclosed quote extends to the end. Semicolons split too, although
- * they are not separators: `max-age=60; no-store` is treated as `no-store`, and a value before a semicolon is
- * ignored.
- */
-function splitUnquoted(text: string): WrittenDirective[] {
-  const parts: WrittenDirective[] = []
-  let from = 0
-  let isQuoted = false
-  for (let i = 0; i < text.length; i++) {
-    const char = text[i]
-    if (char === '"') isQuoted = !isQuoted
-    else if (char === '\\' && isQuoted) i++
-    else if ((char === ',' || char === ';') && !isQuoted) {
-      parts.push({ part: text.slice(from, i).trim(), isCut: char === ';' })
-      from = i + 1
-    }
-  }
-  parts.push({ part: text.slice(from).trim(), isCut: false })
-  return parts
 }
 
 /** Returns a token unchanged, or the text of a quoted string. White space around `=` is invalid. */
