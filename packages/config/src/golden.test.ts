@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { formatDiagnostic } from './diagnostic.js'
-import { displayPlan } from './display-plan.js'
-import { type LoadResult, loadDocument } from './load-document.js'
-import { readSampleFile, SAMPLE_CATALOG, SAMPLE_ENV } from './sample-catalog.js'
+import { displayPlan } from './compare/display-plan.js'
+import { formatDiagnostic } from './diagnostic/diagnostic.js'
+import { type LoadResult, loadDocument } from './load/load-document.js'
+import { readSampleFile, SAMPLE_CATALOG, SAMPLE_ENV } from './testing/sample-catalog.js'
 
 const FOLDER = fileURLToPath(new URL('../golden/', import.meta.url))
 

@@ -1,4 +1,6 @@
-export { loadBodyLanguages } from './body-languages.js'
+export { diffBundles, diffPlans, formatDiff, type PlanChange, type PlanPart } from './compare/diff-plans.js'
+export { displayPlan } from './compare/display-plan.js'
+export { loadBodyLanguages } from './condition/body-languages.js'
 export {
   type Condition,
   type ConditionCheck,
@@ -10,22 +12,19 @@ export {
   compileCondition,
   compileExpression,
 } from './condition/index.js'
-export { type Diagnostic, formatDiagnostic } from './diagnostic.js'
-export { diffBundles, diffPlans, formatDiff, type PlanChange, type PlanPart } from './diff-plans.js'
-export { digestOf } from './digest.js'
-export { displayPlan } from './display-plan.js'
-export { type DocumentSource, readDocumentFile } from './document-file.js'
-export { DocumentLoader } from './document-loader.js'
-export { editorSchema } from './editor-schema.js'
-export { type Address, isLoopback, parseAddress } from './grammar/address.js'
+export { type Diagnostic, formatDiagnostic } from './diagnostic/diagnostic.js'
+export { type Issue, isIssue } from './diagnostic/issue.js'
+export { closestWord, suggestion } from './diagnostic/spelling.js'
+export { type DocumentSource, readDocumentFile } from './file/document-file.js'
+export { type ReadFile, readTextFile } from './file/text-file.js'
+export { isLoopback, parseAddress } from './grammar/address.js'
 export { isCacheToken, longestCachedValue } from './grammar/cache-bounds.js'
 export { certificateNames } from './grammar/certificate-names.js'
 export { parseRedisUrl } from './grammar/url.js'
-export { type Issue, isIssue } from './issue.js'
-export { type LoadOptions, type LoadResult, loadDocument } from './load-document.js'
-export { loadNamedPolicies, loadPlannedPolicies } from './load-policies.js'
-export type { Overrides } from './overrides.js'
-export { packBundle, unpackBundle } from './packed-bundle.js'
+export { DocumentLoader } from './load/document-loader.js'
+export { type LoadOptions, type LoadResult, loadDocument } from './load/load-document.js'
+export { editorSchema } from './manual/editor-schema.js'
+export { digestOf } from './plan/digest.js'
 export type {
   AdminPlan,
   AdminRole,
@@ -51,15 +50,16 @@ export type {
   UpstreamPlan,
   UpstreamTlsPlan,
   WindowPlan,
-} from './plan.js'
-export type { KubernetesPlan, ServicePlan } from './plan-kubernetes.js'
+} from './plan/plan.js'
+export type { KubernetesPlan, ServicePlan } from './plan/plan-kubernetes.js'
 export type {
+  Address,
   KeyPairPlan,
   ListenerLimits,
   ListenerPlan,
   ListenerTlsPlan,
   NamedCertificatePlan,
-} from './plan-listener.js'
+} from './plan/plan-listener.js'
 export type {
   CapturePlan,
   LogCustomPlan,
@@ -71,11 +71,10 @@ export type {
   LogSpoolPlan,
   LogSyslogPlan,
   LogWebhookPlan,
-} from './plan-log.js'
-export type { OverloadPlan } from './plan-overload.js'
-export type { PluginPlan } from './plan-plugin.js'
-export type { CachePlan, PersistPlan, StatePlan } from './plan-state.js'
-export { conceal } from './plan-text.js'
+} from './plan/plan-log.js'
+export type { OverloadPlan } from './plan/plan-overload.js'
+export type { PluginPlan } from './plan/plan-plugin.js'
+export type { CachePlan, PersistPlan, StatePlan } from './plan/plan-state.js'
 export type {
   CanaryAbortPlan,
   CanaryPlan,
@@ -84,8 +83,9 @@ export type {
   MirrorPlan,
   RequestMatch,
   StickyPlan,
-} from './plan-upstream.js'
-export type { WebSocketPlan } from './plan-websocket.js'
+} from './plan/plan-upstream.js'
+export type { WebSocketPlan } from './plan/plan-websocket.js'
+export { bestRank, compareRanks, routeRank } from './plan/route-rank.js'
 export { planOf } from './planning/document-plan.js'
 export { spoolDir } from './planning/log-target-plans.js'
 export { importPolicies, type PluginExport } from './plugins/exported-policies.js'
@@ -93,20 +93,21 @@ export { digestOfFiles } from './plugins/package-files.js'
 export { describedCatalog, extendedCatalog, type PluginSet, usablePlugins } from './plugins/plugin-set.js'
 export { readPlugin, readPlugins } from './plugins/read-plugins.js'
 export { formatReason } from './plugins/reason.js'
-export { type PolicyDestination, policyDestinations } from './policy-destinations.js'
+export { loadNamedPolicies, loadPlannedPolicies } from './policy/load-policies.js'
+export { type PolicyDestination, policyDestinations } from './policy/policy-destinations.js'
 export {
   type DocumentMistake,
   documentDiagnostics,
   type PolicyMistake,
   policyDiagnostics,
-} from './policy-diagnostics.js'
-export { policySuggestion } from './policy-names.js'
+} from './policy/policy-diagnostics.js'
+export { policySuggestion } from './policy/policy-names.js'
 export { normalizeDocument } from './read/normalized.js'
-export { relativePathsOf } from './relative-files.js'
-export { resolvePlan } from './resolve-plan.js'
-export { bestRank, compareRanks, routeRank } from './route-rank.js'
+export type { Overrides } from './read/overrides.js'
+export { relativePathsOf } from './reference/relative-files.js'
+export { packBundle, unpackBundle } from './resolve/packed-bundle.js'
+export { conceal } from './resolve/plan-text.js'
+export { resolvePlan } from './resolve/resolve-plan.js'
 export { type Document, documentSchema } from './schema/document.js'
 export { LOG_SINKS, type LogSinkName } from './schema/log.js'
-export { closestWord, suggestion } from './spelling.js'
-export { type ReadFile, readTextFile } from './text-file.js'
-export { writtenSecretsOf } from './written-secrets.js'
+export { writtenSecretsOf } from './secrets/written-secrets.js'

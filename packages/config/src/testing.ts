@@ -1,7 +1,7 @@
 import type { Catalog } from '@sluice/core'
-import { formatDiagnostic } from './diagnostic.js'
-import { loadDocument } from './load-document.js'
-import type { ConfigBundle } from './plan.js'
+import { formatDiagnostic } from './diagnostic/diagnostic.js'
+import { loadDocument } from './load/load-document.js'
+import type { ConfigBundle } from './plan/plan.js'
 
 /**
  * Loads a document of a test.

@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { isMapping } from '../document-path.js'
+import { isMapping } from '../diagnostic/document-path.js'
 import { schemaErrors } from './validator.js'
 
 /**

@@ -1,7 +1,7 @@
 import type { Catalog } from '@sluice/core'
-import { formatPath, isMapping } from '../document-path.js'
-import { writtenPolicies } from '../policy-uses.js'
-import { closestWord } from '../spelling.js'
+import { formatPath, isMapping } from '../diagnostic/document-path.js'
+import { closestWord } from '../diagnostic/spelling.js'
+import { writtenPolicies } from '../schema/policy-uses.js'
 import { MAX_MISTAKES, schemaViolationsOf, type Violation, violationsOf } from './violation.js'
 
 /** Returns the violations of the document schema, and of each policy's schema by its configuration. */

@@ -1,7 +1,7 @@
 import { parseDuration, parseSize } from '@sluice/core'
 import { _, type Ajv } from 'ajv'
+import type { Issue } from '../diagnostic/issue.js'
 import { GRAMMARS, type GrammarName } from '../grammar/grammars.js'
-import type { Issue } from '../issue.js'
 import type { Bounds, Choice } from '../schema/build.js'
 
 type Examine<T> = (value: T) => Record<string, unknown> | null

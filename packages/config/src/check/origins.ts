@@ -1,4 +1,4 @@
-import type { DocumentPath } from '../document-path.js'
+import type { DocumentPath } from '../diagnostic/document-path.js'
 
 /** Maps list items to their original positions after other items were removed. */
 export class Origins {

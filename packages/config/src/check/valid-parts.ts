@@ -1,4 +1,4 @@
-import { type DocumentPath, isMapping, valueAt } from '../document-path.js'
+import { type DocumentPath, isMapping, valueAt } from '../diagnostic/document-path.js'
 import { type Document, documentSchema } from '../schema/document.js'
 import { fillDefaults } from './defaults.js'
 import { Origins } from './origins.js'

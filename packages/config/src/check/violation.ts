@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { ErrorObject } from 'ajv'
-import { type DocumentPath, isMapping, pathOfPointer } from '../document-path.js'
+import { type DocumentPath, isMapping, pathOfPointer } from '../diagnostic/document-path.js'
 import { documentSchema } from '../schema/document.js'
 import { satisfiesLarge, schemaErrors } from './validator.js'
 

@@ -4,7 +4,7 @@ import {
   Environment,
   type ParseError,
 } from '@marcbachmann/cel-js'
-import { suggestion } from '../spelling.js'
+import { suggestion } from '../diagnostic/spelling.js'
 
 /**
  * Purpose of a condition, which decides the variables it may use.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isIssue } from '../issue.js'
+import { isIssue } from '../diagnostic/issue.js'
 import { isLoopback, parseAddress } from './address.js'
 
 test('an address is a host and a port', () => {

@@ -1,15 +1,7 @@
 import { ipv4Number } from '@sluice/core'
-import type { Issue } from '../issue.js'
+import type { Issue } from '../diagnostic/issue.js'
+import type { Address } from '../plan/plan-listener.js'
 import { isHost } from './host.js'
-
-/** A listen address. */
-export interface Address {
-  /** `host:port`; IPv6 hosts are in brackets. */
-  readonly address: string
-  /** Host without brackets. */
-  readonly host: string
-  readonly port: number
-}
 
 /**
  * Parses `127.0.0.1:8080`, `[::1]:8080`, `localhost:0`, `*:8080` or `:8080`. The last two mean all IPv4

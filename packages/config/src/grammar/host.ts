@@ -1,5 +1,5 @@
 import { canonicalIpv6, ipv4Number, isIpAddress } from '@sluice/core'
-import type { Issue } from '../issue.js'
+import type { Issue } from '../diagnostic/issue.js'
 
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
 

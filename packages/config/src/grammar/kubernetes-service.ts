@@ -1,5 +1,5 @@
-import type { Issue } from '../issue.js'
-import type { ServicePlan } from '../plan-kubernetes.js'
+import type { Issue } from '../diagnostic/issue.js'
+import type { ServicePlan } from '../plan/plan-kubernetes.js'
 
 /** RFC 1035 label. Names may also start with a digit, as port names do. */
 const LABEL = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?'

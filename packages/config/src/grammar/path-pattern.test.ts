@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { canonicalPath } from '@sluice/core'
 import fc from 'fast-check'
-import { isIssue } from '../issue.js'
+import { isIssue } from '../diagnostic/issue.js'
 import { parseLiteralPath, parsePathPattern, parsePathTemplate, placeholdersOf } from './path-pattern.js'
 
 function kindAndSegments(text: string) {

@@ -1,6 +1,6 @@
 import { canonicalPath, decodeReserved, forwardablePath, withoutParameters } from '@sluice/core'
-import type { Issue } from '../issue.js'
-import type { PathPlan, PathSegment } from '../plan.js'
+import type { Issue } from '../diagnostic/issue.js'
+import type { PathPlan, PathSegment } from '../plan/plan.js'
 import { examineRegex } from './regex.js'
 
 /** Maximum number of path segments that the router matches. */

@@ -1,5 +1,5 @@
 import { compileRegex } from '@sluice/core'
-import type { Issue } from '../issue.js'
+import type { Issue } from '../diagnostic/issue.js'
 
 /** Maximum length of a regular expression, in characters. */
 const MAX_REGEX_LENGTH = 1000

@@ -1,5 +1,5 @@
-import { type Issue, isIssue } from '../issue.js'
-import type { ServicePlan } from '../plan-kubernetes.js'
+import { type Issue, isIssue } from '../diagnostic/issue.js'
+import type { ServicePlan } from '../plan/plan-kubernetes.js'
 import { isServiceAddress, parseServiceAddress, serviceOrigin } from './kubernetes-service.js'
 import { parseTargetUrl } from './url.js'
 

@@ -1,4 +1,4 @@
-import type { Issue } from '../issue.js'
+import type { Issue } from '../diagnostic/issue.js'
 
 /** Parses a target URL. Returns its origin, `http://host:port`, without a default port. */
 export function parseTargetUrl(text: string): string | Issue {

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { expectationOf } from '../check/expectation.js'
-import { isMapping } from '../document-path.js'
+import { isMapping } from '../diagnostic/document-path.js'
 
 /** A row of the manual for one key of the document. */
 export interface KeyRow {

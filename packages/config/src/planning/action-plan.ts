@@ -1,7 +1,7 @@
-import type { ActionPlan, RedirectPlan, RespondPlan, RewritePlan } from '../plan.js'
-import { jsonTemplate } from '../reference/json-template.js'
-import { isTemplate } from '../reference/text-template.js'
+import type { ActionPlan, RedirectPlan, RespondPlan, RewritePlan } from '../plan/plan.js'
 import type { RouteDocument } from '../schema/document.js'
+import { jsonTemplate } from '../template/json-template.js'
+import { isTemplate } from '../template/text-template.js'
 
 /** Returns the action of a route. */
 export function actionPlan({ upstream, respond, redirect }: RouteDocument): ActionPlan {

@@ -6,7 +6,7 @@ import type {
   NarrowingPlan,
   RegionPlan,
   RouteLogPlan,
-} from '../plan.js'
+} from '../plan/plan.js'
 import type { Document, RouteDocument } from '../schema/document.js'
 
 type CaptureDocument = NonNullable<Document['log']['capture']>

@@ -1,6 +1,6 @@
-import type { PolicyUse } from '../plan.js'
-import { policyIdOf } from '../policy-id.js'
+import type { PolicyUse } from '../plan/plan.js'
 import type { Document, PolicyDocument, PolicyEntry, RouteDocument } from '../schema/document.js'
+import { policyIdOf } from '../schema/policy-id.js'
 
 /**
  * Expands the policy chains of routes: names of shared policies and groups are replaced with the policies.

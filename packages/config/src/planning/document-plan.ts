@@ -7,7 +7,7 @@ import type {
   Plan,
   PluginPlan,
   RoutePlan,
-} from '../plan.js'
+} from '../plan/plan.js'
 import type { InlinedTexts } from '../reference/resolved-document.js'
 import type { Document } from '../schema/document.js'
 import { addressOf, adminPlan, listenerPlan } from './listener-plan.js'

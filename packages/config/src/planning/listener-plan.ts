@@ -1,7 +1,8 @@
 import { parseDuration, parseSize } from '@sluice/core'
-import { type Address, parseAddress } from '../grammar/address.js'
-import { isIssue } from '../issue.js'
-import type { AdminPlan, Http2Plan, KeyPairPlan, ListenerPlan, ListenerTlsPlan } from '../plan.js'
+import { isIssue } from '../diagnostic/issue.js'
+import { parseAddress } from '../grammar/address.js'
+import type { AdminPlan, Http2Plan, KeyPairPlan, ListenerPlan, ListenerTlsPlan } from '../plan/plan.js'
+import type { Address } from '../plan/plan-listener.js'
 import type { Document, ListenerDocument } from '../schema/document.js'
 
 /** Default of nginx, and the fixed head timeout of uWebSockets.js. */

@@ -1,5 +1,11 @@
 import { parseDuration, parseRatio, parseSize } from '@sluice/core'
-import type { LogElasticsearchPlan, LogFilePlan, LogOutletPlan, LogOutputPlan, LogPlan } from '../plan.js'
+import type {
+  LogElasticsearchPlan,
+  LogFilePlan,
+  LogOutletPlan,
+  LogOutputPlan,
+  LogPlan,
+} from '../plan/plan.js'
 import type { Document } from '../schema/document.js'
 import { capturePlan, narrowingPlan } from './capture-plan.js'
 import { logPrivacyPlan } from './log-privacy-plan.js'

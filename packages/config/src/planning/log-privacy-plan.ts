@@ -1,4 +1,4 @@
-import type { LogPrivacyPlan, LogPrivacyRule } from '../plan.js'
+import type { LogPrivacyPlan, LogPrivacyRule } from '../plan/plan.js'
 import type { Document } from '../schema/document.js'
 
 type PrivacyDocument = NonNullable<Document['log']['privacy']>

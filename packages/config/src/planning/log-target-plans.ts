@@ -1,7 +1,7 @@
 import { parseDuration, parseSize } from '@sluice/core'
-import type { LogCustomPlan, LogPlan, LogSpoolPlan, LogSyslogPlan, LogWebhookPlan } from '../plan.js'
-import { FOLDER } from '../reference/folder.js'
+import type { LogCustomPlan, LogPlan, LogSpoolPlan, LogSyslogPlan, LogWebhookPlan } from '../plan/plan.js'
 import type { Document } from '../schema/document.js'
+import { FOLDER } from '../template/folder.js'
 
 type LogDocument = Document['log']
 type SyslogDocument = NonNullable<LogDocument['syslog']>

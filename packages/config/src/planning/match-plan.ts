@@ -1,8 +1,8 @@
-import { type DocumentPath, formatPath } from '../document-path.js'
+import { type DocumentPath, formatPath } from '../diagnostic/document-path.js'
+import { isIssue } from '../diagnostic/issue.js'
 import { normalHost } from '../grammar/host.js'
 import { ANY_PATH, parsePathPattern } from '../grammar/path-pattern.js'
-import { isIssue } from '../issue.js'
-import type { FieldPredicate, MatchPlan, PathPlan } from '../plan.js'
+import type { FieldPredicate, MatchPlan, PathPlan } from '../plan/plan.js'
 import type { InlinedTexts } from '../reference/resolved-document.js'
 import type { RouteDocument } from '../schema/document.js'
 

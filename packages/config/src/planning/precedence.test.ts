@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { RoutePlan } from '../plan.js'
-import { bestRank, compareRanks, routeRank } from '../route-rank.js'
+import type { RoutePlan } from '../plan/plan.js'
+import { bestRank, compareRanks, routeRank } from '../plan/route-rank.js'
 import { loadOrThrow } from '../testing.js'
 import { inPrecedence } from './precedence.js'
 

@@ -1,5 +1,5 @@
-import type { RoutePlan } from '../plan.js'
-import { bestRank, compareRanks, routeRank } from '../route-rank.js'
+import type { RoutePlan } from '../plan/plan.js'
+import { bestRank, compareRanks, routeRank } from '../plan/route-rank.js'
 
 /** Sorts routes by precedence, the winner first. They must be given in document order. */
 export function inPrecedence(routes: readonly RoutePlan[]): readonly RoutePlan[] {

@@ -1,5 +1,5 @@
 import { parseDuration, parseSize } from '@sluice/core'
-import type { RouteApiPlan, RoutePlan, TimeoutsPlan, WebSocketPlan } from '../plan.js'
+import type { RouteApiPlan, RoutePlan, TimeoutsPlan, WebSocketPlan } from '../plan/plan.js'
 import type { InlinedTexts } from '../reference/resolved-document.js'
 import type { Document, RouteDocument } from '../schema/document.js'
 import { actionPlan, rewritePlan } from './action-plan.js'

@@ -1,5 +1,5 @@
 import { parseDuration, parseSize } from '@sluice/core'
-import type { CachePlan, CacheServePlan, PersistPlan, StatePlan } from '../plan.js'
+import type { CachePlan, CacheServePlan, PersistPlan, StatePlan } from '../plan/plan.js'
 import type { CacheServeDocument } from '../schema/cache-serve.js'
 import type { Document } from '../schema/document.js'
 import { addressOf } from './listener-plan.js'

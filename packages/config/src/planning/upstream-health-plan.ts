@@ -1,5 +1,5 @@
 import { parseDuration, parseRatio } from '@sluice/core'
-import type { BreakerPlan, HealthPlan, OutlierPlan, UpstreamPlan, WindowPlan } from '../plan.js'
+import type { BreakerPlan, HealthPlan, OutlierPlan, UpstreamPlan, WindowPlan } from '../plan/plan.js'
 import type { UpstreamDocument } from '../schema/document.js'
 
 type HealthParts = Pick<UpstreamPlan, 'breaker' | 'outlier' | 'health' | 'panicMode'>

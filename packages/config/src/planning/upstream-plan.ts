@@ -1,7 +1,7 @@
 import { parseDuration, parseRatio, parseSize } from '@sluice/core'
+import { isIssue } from '../diagnostic/issue.js'
 import { parseServiceAddress } from '../grammar/kubernetes-service.js'
 import { parseTarget } from '../grammar/target.js'
-import { isIssue } from '../issue.js'
 import type {
   ProxyPlan,
   ResolvePlan,
@@ -10,7 +10,7 @@ import type {
   TimeoutsPlan,
   UpstreamPlan,
   UpstreamTlsPlan,
-} from '../plan.js'
+} from '../plan/plan.js'
 import type { UpstreamDocument } from '../schema/document.js'
 import { healthPlans } from './upstream-health-plan.js'
 import { canaryPlan, hashKeyOf, mirrorPlan, stickyPlan } from './upstream-share-plans.js'

@@ -1,6 +1,6 @@
 import { parseDuration, parseRatio, parseSize } from '@sluice/core'
+import { isIssue } from '../diagnostic/issue.js'
 import { parseHashKey, parseRequestMatch } from '../grammar/grammars.js'
-import { isIssue } from '../issue.js'
 import type {
   CanaryAbortPlan,
   CanaryPlan,
@@ -9,7 +9,7 @@ import type {
   MirrorPlan,
   RequestMatch,
   StickyPlan,
-} from '../plan-upstream.js'
+} from '../plan/plan-upstream.js'
 import type { UpstreamDocument } from '../schema/document.js'
 
 type Section<K extends keyof UpstreamDocument> = NonNullable<UpstreamDocument[K]>

@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CONTRACT_VERSION } from '@sluice/core'
-import { readTextFile } from '../text-file.js'
+import { readTextFile } from '../file/text-file.js'
 import { entryOf } from './package-entry.js'
 import { digestOfFiles } from './package-files.js'
 

@@ -1,6 +1,6 @@
 import type { Catalog, Policy } from '@sluice/core'
-import type { Issue } from '../issue.js'
-import type { PluginPlan } from '../plan-plugin.js'
+import type { Issue } from '../diagnostic/issue.js'
+import type { PluginPlan } from '../plan/plan-plugin.js'
 
 /** The plugin for each name in `plugins`, or the reason why it cannot be used. */
 export type PluginSet = ReadonlyMap<string, PluginPlan | Issue>

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import type { PluginPlan, PluginPolicyPlan } from '../plan-plugin.js'
+import type { PluginPlan, PluginPolicyPlan } from '../plan/plan-plugin.js'
 import { type LocatedPlugin, PluginProblem } from './locate-plugin.js'
 import { schemaProblem } from './schema-problem.js'
 

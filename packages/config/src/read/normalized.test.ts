@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Catalog, definePolicy, Type } from '@sluice/core'
-import { formatDiagnostic } from '../diagnostic.js'
-import { loadDocument } from '../load-document.js'
-import { SAMPLE_CATALOG } from '../sample-catalog.js'
+import { formatDiagnostic } from '../diagnostic/diagnostic.js'
+import { loadDocument } from '../load/load-document.js'
+import { SAMPLE_CATALOG } from '../testing/sample-catalog.js'
 
 const NESTED = Type.Object({ ttl: Type.Optional(Type.String()), size: Type.Optional(Type.Integer()) })
 

@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { Catalog, DeprecatedKey, DeprecatedKeys } from '@sluice/core'
-import { type DocumentPath, formatPath, isMapping } from '../document-path.js'
-import type { Issue } from '../issue.js'
+import { type DocumentPath, formatPath, isMapping } from '../diagnostic/document-path.js'
+import type { Issue } from '../diagnostic/issue.js'
 import { expanded, itemSchemas, keySchemas, mayContain } from '../schema/branches.js'
 import { documentSchema } from '../schema/document.js'
 

@@ -1,5 +1,5 @@
 import type { Catalog } from '@sluice/core'
-import type { DocumentPath } from '../document-path.js'
+import type { DocumentPath } from '../diagnostic/document-path.js'
 import { readYaml, type YamlSource } from '../source/yaml-source.js'
 import { type NormalizedDocument, normalizeDocument } from './normalized.js'
 

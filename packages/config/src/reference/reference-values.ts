@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, resolve } from 'node:path'
-import { type Issue, isIssue } from '../issue.js'
-import type { ReadFile } from '../text-file.js'
-import { parseTemplate, type Reference } from './text-template.js'
+import { type Issue, isIssue } from '../diagnostic/issue.js'
+import type { ReadFile } from '../file/text-file.js'
+import { parseTemplate, type Reference } from '../template/text-template.js'
 
 /** Maximum size of a referenced file, in bytes. */
 const MAX_FILE_BYTES = 64 * 1024

@@ -1,14 +1,14 @@
-import { type DocumentPath, formatPath, isMapping } from '../document-path.js'
-import { isIssue } from '../issue.js'
-import type { Report } from '../report.js'
-import type { ReferenceValues } from './reference-values.js'
+import { type DocumentPath, formatPath, isMapping } from '../diagnostic/document-path.js'
+import { isIssue } from '../diagnostic/issue.js'
+import type { Report } from '../report/report.js'
 import {
   isTemplate,
   parseTemplate,
   referencesOf,
   shownReference,
   type TextTemplate,
-} from './text-template.js'
+} from '../template/text-template.js'
+import type { ReferenceValues } from './reference-values.js'
 
 /** A string of the document that contains references or escapes. */
 export interface ReferencedLeaf {

@@ -1,13 +1,13 @@
 import { isAbsolute } from 'node:path'
 import type { Catalog } from '@sluice/core'
-import { isMapping, valueAt } from '../document-path.js'
-import { isIssue } from '../issue.js'
-import { replaceMarked } from '../mask.js'
-import { writtenPolicies } from '../policy-uses.js'
+import { isMapping, valueAt } from '../diagnostic/document-path.js'
+import { isIssue } from '../diagnostic/issue.js'
 import { documentSchema } from '../schema/document.js'
-import { FOLDER } from './folder.js'
+import { writtenPolicies } from '../schema/policy-uses.js'
+import { replaceMarked } from '../secrets/mask.js'
+import { FOLDER } from '../template/folder.js'
+import { parseTemplate } from '../template/text-template.js'
 import type { ReferenceValues } from './reference-values.js'
-import { parseTemplate } from './text-template.js'
 
 /**
  * Anchors the relative paths of a document in its folder: `cert.pem` becomes `${folder}/cert.pem`. The plan

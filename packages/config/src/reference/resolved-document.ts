@@ -2,9 +2,9 @@ import type { TSchema } from '@sinclair/typebox'
 import type { Catalog } from '@sluice/core'
 import { policyViolations } from '../check/document-violations.js'
 import { schemaViolationsOf, type Violation } from '../check/violation.js'
-import { type DocumentPath, formatPath, isMapping, valueAt } from '../document-path.js'
+import { type DocumentPath, formatPath, isMapping, valueAt } from '../diagnostic/document-path.js'
+import { escapeText } from '../template/text-template.js'
 import type { ReferencedLeaf, ReferencedLeaves } from './referenced-leaf.js'
-import { escapeText } from './text-template.js'
 
 /** A document in two forms that differ in their references. */
 interface ResolvedDocument {

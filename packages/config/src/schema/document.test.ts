@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isMapping } from '../document-path.js'
+import { isMapping } from '../diagnostic/document-path.js'
 import { documentSchema } from './document.js'
 
 type Visit = (schema: Record<string, unknown>, path: string) => void

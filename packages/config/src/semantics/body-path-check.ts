@@ -1,7 +1,7 @@
 import type { BodyLanguage, BodyLanguages } from '@sluice/core'
 import { type ConditionScope, checkCondition } from '../condition/index.js'
-import { type DocumentPath, isMapping, listAt, valueAt } from '../document-path.js'
-import { chainPaths } from '../policy-uses.js'
+import { type DocumentPath, isMapping, listAt, valueAt } from '../diagnostic/document-path.js'
+import { chainPaths } from '../schema/policy-uses.js'
 import type { Inspection } from './inspection.js'
 
 /** Checks the paths into bodies in conditions, if their query languages are loaded. */

@@ -1,8 +1,8 @@
-import { type DocumentPath, isMapping, valueAt } from '../document-path.js'
-import { policyIdOf } from '../policy-id.js'
+import { type DocumentPath, isMapping, valueAt } from '../diagnostic/document-path.js'
+import { suggestion } from '../diagnostic/spelling.js'
 import type { Document, PolicyEntry } from '../schema/document.js'
 import { MAX_CHAIN } from '../schema/policy.js'
-import { suggestion } from '../spelling.js'
+import { policyIdOf } from '../schema/policy-id.js'
 import type { Inspection } from './inspection.js'
 import { writtenIds } from './written-ids.js'
 

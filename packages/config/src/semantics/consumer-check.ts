@@ -1,4 +1,4 @@
-import type { DocumentPath } from '../document-path.js'
+import type { DocumentPath } from '../diagnostic/document-path.js'
 import type { PolicyDocument, PolicyEntry } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatDiagnostic, loadDocument } from '../index.js'
-import { SAMPLE_CATALOG } from '../sample-catalog.js'
+import { SAMPLE_CATALOG } from '../testing/sample-catalog.js'
 
 const BY_HEADER = 'match: { headers: { x-role: admin } }'
 

@@ -1,5 +1,5 @@
+import { isIssue } from '../diagnostic/issue.js'
 import { isLoopback, parseAddress } from '../grammar/address.js'
-import { isIssue } from '../issue.js'
 import type { Document, PolicyDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 

@@ -1,5 +1,5 @@
 import { isAbsolute, relative, resolve } from 'node:path'
-import type { DocumentPath } from '../document-path.js'
+import type { DocumentPath } from '../diagnostic/document-path.js'
 import type { Inspection } from './inspection.js'
 
 /** Marker before the metadata at the end of a database (MaxMind DB file format 2.0, "Database Metadata"). */

@@ -1,9 +1,9 @@
 import type { Catalog } from '@sluice/core'
 import type { Origins } from '../check/origins.js'
+import type { ReadFile } from '../file/text-file.js'
 import type { PluginSet } from '../plugins/plugin-set.js'
-import type { Report } from '../report.js'
+import type { Report } from '../report/report.js'
 import type { Document } from '../schema/document.js'
-import type { ReadFile } from '../text-file.js'
 
 /**
  * Input and output of the semantic checks: each checks its part of the document and adds findings to the

@@ -1,4 +1,4 @@
-import { type DocumentPath, formatPath } from '../document-path.js'
+import { type DocumentPath, formatPath } from '../diagnostic/document-path.js'
 import type { Document } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 

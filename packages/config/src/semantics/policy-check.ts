@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import { replaceMarked } from '../mask.js'
 import { usablePlugins } from '../plugins/plugin-set.js'
-import { policySuggestion } from '../policy-names.js'
-import { writtenPolicies } from '../policy-uses.js'
+import { policySuggestion } from '../policy/policy-names.js'
+import { writtenPolicies } from '../schema/policy-uses.js'
+import { replaceMarked } from '../secrets/mask.js'
 import { checkChains } from './chain-check.js'
 import type { Inspection } from './inspection.js'
 

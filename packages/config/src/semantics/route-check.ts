@@ -1,10 +1,10 @@
 import { hasEncodedSlash, parseSize } from '@sluice/core'
-import { type DocumentPath, isMapping, valueAt } from '../document-path.js'
+import { type DocumentPath, isMapping, valueAt } from '../diagnostic/document-path.js'
+import { isIssue } from '../diagnostic/issue.js'
+import { suggestion } from '../diagnostic/spelling.js'
 import { ANY_PATH, parsePathPattern, placeholdersOf } from '../grammar/path-pattern.js'
-import { isIssue } from '../issue.js'
-import type { PathPlan } from '../plan.js'
+import type { PathPlan } from '../plan/plan.js'
 import type { RouteDocument } from '../schema/document.js'
-import { suggestion } from '../spelling.js'
 import type { Inspection } from './inspection.js'
 
 /** Reports duplicate route ids. */

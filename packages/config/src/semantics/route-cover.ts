@@ -1,6 +1,6 @@
+import type { Issue } from '../diagnostic/issue.js'
 import { ANY_PATH, parsePathPattern } from '../grammar/path-pattern.js'
-import type { Issue } from '../issue.js'
-import type { PathPlan, PathSegment } from '../plan.js'
+import type { PathPlan, PathSegment } from '../plan/plan.js'
 import type { RouteDocument } from '../schema/document.js'
 
 type Match = RouteDocument['match']

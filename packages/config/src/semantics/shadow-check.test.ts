@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatDiagnostic, loadDocument } from '../index.js'
-import { SAMPLE_CATALOG } from '../sample-catalog.js'
+import { SAMPLE_CATALOG } from '../testing/sample-catalog.js'
 
 /** The warnings of a document whose routes are `id: match and priority`. */
 function warnings(routes: Readonly<Record<string, string>>): string[] {

@@ -1,5 +1,5 @@
 import { parseRatio } from '@sluice/core'
-import type { DocumentPath } from '../document-path.js'
+import type { DocumentPath } from '../diagnostic/document-path.js'
 import type { UpstreamDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 

@@ -1,4 +1,4 @@
-import { isMapping, valueAt } from '../document-path.js'
+import { isMapping, valueAt } from '../diagnostic/document-path.js'
 
 /** Returns the ids in a list at the root of the document, including those of invalid items. */
 export function writtenIds(whole: unknown, list: 'routes' | 'policies'): ReadonlySet<string> {

@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair, type YAMLMap } from 'yaml'
-import type { DocumentPath } from '../document-path.js'
+import type { DocumentPath } from '../diagnostic/document-path.js'
 import type { AliasTargets } from './alias.js'
 
 /** A position in the text. */

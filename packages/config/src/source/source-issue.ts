@@ -1,5 +1,5 @@
 import type { YAMLError } from 'yaml'
-import type { Issue } from '../issue.js'
+import type { Issue } from '../diagnostic/issue.js'
 
 /** A syntax error in the text of a document. */
 export interface SourceIssue extends Issue {

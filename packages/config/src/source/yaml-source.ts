@@ -1,5 +1,5 @@
 import { Composer, type CST, type Document, Lexer, LineCounter, type ParsedNode, Parser } from 'yaml'
-import type { DocumentPath } from '../document-path.js'
+import type { DocumentPath } from '../diagnostic/document-path.js'
 import { linkAliases } from './alias.js'
 import { plainValue } from './plain-value.js'
 import { type Position, Positions } from './positions.js'

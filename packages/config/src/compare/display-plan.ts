@@ -1,0 +1,93 @@
+import { type Catalog, MASK } from '@sluice/core'
+import type {
+  ActionPlan,
+  AdminPlan,
+  CachePlan,
+  ListenerPlan,
+  LogPlan,
+  MatchPlan,
+  Plan,
+  PolicyUse,
+  StatePlan,
+  UpstreamPlan,
+} from '../plan/plan.js'
+import { describedCatalog } from '../plugins/plugin-set.js'
+import { mapTexts } from '../resolve/plan-text.js'
+import { cacheSchema } from '../schema/cache.js'
+import { adminSchema, listenerSchema } from '../schema/listener.js'
+import { logSchema } from '../schema/log.js'
+import { stateSchema } from '../schema/state.js'
+import { upstreamSchema } from '../schema/upstream.js'
+import { isSecretName, maskedLiteral } from '../secrets/literal-secrets.js'
+import { maskSecrets, maskText, maskTexts } from '../secrets/mask.js'
+import { withoutFolder } from '../template/folder.js'
+
+/**
+ * Returns the plan as it may be shown: literal secrets are masked, and references and relative paths appear
+ * as written. The configuration of a policy that is not in the catalog is masked completely.
+ */
+export function displayPlan(plan: Plan, ownCatalog: Catalog): Plan {
+  const catalog = describedCatalog(ownCatalog, plan.plugins)
+  const shown = {
+    ...plan,
+    listeners: plan.listeners.map((listener) => maskSecrets(listenerSchema, listener) as ListenerPlan),
+    admin: maskSecrets(adminSchema, plan.admin) as AdminPlan,
+    upstreams: plan.upstreams.map(displayUpstream),
+    routes: plan.routes.map((route) => ({
+      ...route,
+      match: displayMatch(route.match),
+      rewrite: maskTexts(route.rewrite),
+      action: displayAction(route.action),
+      policies: route.policies.map((policy) => displayPolicy(policy, catalog)),
+    })),
+    log: maskSecrets(logSchema, plan.log) as LogPlan,
+    cache: plan.cache === null ? null : (maskSecrets(cacheSchema, plan.cache) as CachePlan),
+    state: plan.state === null ? null : (maskSecrets(stateSchema, plan.state) as StatePlan),
+  }
+  return mapTexts(shown, withoutFolder) as Plan
+}
+
+function displayUpstream(plan: UpstreamPlan): UpstreamPlan {
+  const shown = maskSecrets(upstreamSchema, plan) as UpstreamPlan
+  const { health, canary } = shown
+  return {
+    ...shown,
+    health: health && { ...health, headers: health.headers.map(displayField) },
+    canary: canary && { ...canary, match: canary.match.map(displayValue) },
+  }
+}
+
+function displayField([name, value]: readonly [string, string]): [string, string] {
+  return [name, isSecretName(name) ? maskedLiteral(value) : maskText(value)]
+}
+
+/** Masks the value of a header, parameter or cookie match if it may be secret. */
+function displayValue<T extends { readonly name: string; readonly value: string | null }>(match: T): T {
+  const { name, value } = match
+  return value === null ? match : { ...match, value: displayField([name, value])[1] }
+}
+
+function displayMatch({ shown, ...written }: MatchPlan): MatchPlan {
+  const match = {
+    ...written,
+    headers: written.headers.map(displayValue),
+    query: written.query.map(displayValue),
+    when: maskTexts(written.when),
+  }
+  if (shown === undefined) return match
+  const { path, hosts } = shown
+  if (path === null) return { ...match, hosts }
+  return { ...match, hosts, path: { ...match.path, text: path, segments: [] } }
+}
+
+function displayAction(action: ActionPlan): ActionPlan {
+  if (action.kind === 'proxy') return action
+  if (action.kind === 'redirect') return maskTexts(action)
+  return { ...action, headers: action.headers.map(displayField), body: maskTexts(action.body) }
+}
+
+function displayPolicy(policy: PolicyUse, catalog: Catalog): PolicyUse {
+  const schema = catalog.get(policy.use)?.schema
+  const parameters = schema === undefined ? MASK : maskSecrets(schema, policy.with)
+  return { ...policy, with: parameters, when: policy.when === null ? null : maskText(policy.when) }
+}

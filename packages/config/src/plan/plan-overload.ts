@@ -1,0 +1,25 @@
+import type { Address } from './plan-listener.js'
+
+/** Settings of the metrics. */
+export interface MetricsPlan {
+  readonly enabled: boolean
+  /** Additional unauthenticated address for metrics and health checks. */
+  readonly address?: Address
+}
+
+/** Load shedding of a worker. */
+export interface OverloadPlan {
+  /** Maximum event loop delay in milliseconds; 0: no limit. */
+  readonly maxLoopDelayMs: number
+  /** Maximum number of requests in flight per worker; null: no limit. */
+  readonly maxInFlight: number | null
+  readonly retryAfterMs: number
+}
+
+/** Graceful shutdown. */
+export interface DrainPlan {
+  /** Time between failing the readiness check and closing the listeners. */
+  readonly delayMs: number
+  /** Maximum time for requests in flight to finish. */
+  readonly timeoutMs: number
+}

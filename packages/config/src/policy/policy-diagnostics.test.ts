@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatDiagnostic } from '../diagnostic/diagnostic.js'
+import { policyDiagnostics } from './policy-diagnostics.js'
+
+const TEXT = `version: 1
+routes:
+  - id: a
+    policies:
+      - id: p
+        use: demo
+        with:
+          limits: [{ rate: 5 }]
+`
+
+function reported(message: string): string {
+  const mistake = { route: 'a', policy: 'p', message, use: 'demo', config: {} }
+  const [diagnostic] = policyDiagnostics({ text: TEXT, name: 'g' }, [mistake], new Map())
+  return formatDiagnostic(diagnostic!)
+}
+
+test('a message of a policy that says what to do needs no other remedy', () => {
+  assert.equal(
+    reported("has both 'x' and 'y': use one of them"),
+    "g:5:9: has both 'x' and 'y' (use one of them)",
+  )
+  assert.equal(reported('the key is listed twice; keep one'), 'g:5:9: the key is listed twice (keep one)')
+  assert.equal(reported('is not a key'), 'g:5:9: is not a key (fix its parameters)')
+})
+
+test('a message of a policy that quotes a parameter is reported at its value', () => {
+  assert.equal(reported("'limits' is odd"), "g:8:19: 'limits' is odd (fix its parameters)")
+  assert.equal(reported("'limits[0].rate' is odd"), "g:8:28: 'limits[0].rate' is odd (fix its parameters)")
+})
