@@ -142,6 +142,7 @@ const LAYERS = {
     'commands',
     '.',
   ],
+  tools: ['lib lint', 'elasticsearch lint-tools', 'services', 'kubernetes', 'systemd', '.'],
 }
 
 /** Files of tests. They may import any folder, and no other file imports them. */
