@@ -25,15 +25,11 @@ export const apiKey = definePolicy({
   summary:
     'Authenticates callers by an API key in a header or in the query, checked against SHA-256 digests in the document.',
   schema: apiKeySchema,
-  secretNames: ({ name }) => [name],
+  secretNames: (config) => [config.name],
   authenticates: () => 'request',
   compile(config, env) {
-    const written = config.name
-    const location = (config.in === 'query' ? queryCredential : headerCredential)(
-      written,
-      config.prefix ?? '',
-    )
-    const { keys, consumersFile, strip } = config
+    const { keys, consumersFile, strip, name, prefix = '' } = config
+    const location = config.in === 'query' ? queryCredential(name, prefix) : headerCredential(name, prefix)
     if ((keys === undefined) === (consumersFile === undefined))
       throw new Error("write either 'keys' or 'consumersFile'")
     const refusals = compileRefusals(challengeOf(config, location.name), env)
@@ -41,7 +37,10 @@ export const apiKey = definePolicy({
       name: 'api-key',
       onRequest: gate(location, find, strip, refusals),
     })
-    return keys === undefined ? fileKeys(consumersFile!, env).then(step) : step(compileKeys(keys))
+    if (keys !== undefined) return step(compileKeys(keys))
+    return openConsumerFile(consumersFile!, env).then((file) =>
+      step((digest) => file.table!.keys.get(digest)),
+    )
   },
 })
 
@@ -49,12 +48,6 @@ type KeyConfigs = NonNullable<ApiKeyConfig['keys']>
 
 /** Returns the key with the given digest. */
 type FindKey = (digest: string) => KnownKey | undefined
-
-/** Reads keys from a consumers file. @throws Error if the file cannot be read. */
-async function fileKeys(file: string, env: CompileEnv): Promise<FindKey> {
-  const consumers = await openConsumerFile(file, env)
-  return (digest) => consumers.table!.keys.get(digest)
-}
 
 type Refusals = ReturnType<typeof compileRefusals>
 

@@ -12,10 +12,6 @@ import {
   text,
 } from '../../shared/options/options.js'
 
-/** Description of `consumersFile`. */
-const CONSUMERS_FILE =
-  'Alternative to `keys`: a file of consumers with their keys, see docs/guides/consumers.md. It is reloaded when it changes.'
-
 const key = closed('One key.', {
   id: text(
     256,
@@ -51,7 +47,9 @@ export const apiKeySchema = policyOptions(
       'Text before the key, compared case-insensitively, such as `Bearer ` with the header `authorization`.',
     ),
     keys: optionalList(key, 'Accepted keys.', { minItems: 1, maxItems: 100_000 }),
-    consumersFile: optionalFile(CONSUMERS_FILE),
+    consumersFile: optionalFile(
+      'Alternative to `keys`: a file of consumers with their keys, see docs/guides/consumers.md. It is reloaded when it changes.',
+    ),
     strip: optionalFlag(true, 'Removes the key before the request is sent upstream.'),
   },
   [

@@ -33,7 +33,10 @@ export const basicAuth = definePolicy({
       const gate = new Gate(config, find, env)
       return { name: 'basic-auth', onRequest: (x) => gate.admit(x) }
     }
-    if (users === undefined) return fileUsers(consumersFile!, env).then(step)
+    if (users === undefined)
+      return openConsumerFile(consumersFile!, env).then((file) =>
+        step((name) => file.table!.users.find(name)),
+      )
     const known = usersOf(users)
     return step((name) => known.find(name))
   },
@@ -41,12 +44,6 @@ export const basicAuth = definePolicy({
 
 /** Returns the user with the given name, or a dummy user. */
 type FindUser = (name: string) => User
-
-/** Reads users from a consumers file. @throws Error if the file cannot be read. */
-async function fileUsers(file: string, env: CompileEnv): Promise<FindUser> {
-  const consumers = await openConsumerFile(file, env)
-  return (name) => consumers.table!.users.find(name)
-}
 
 /** Decides about a request. Credentials verified before need no promise. */
 class Gate {

@@ -4,19 +4,16 @@ import { CallCache, type Found } from '../../shared/call/call-cache.js'
 import { durationWithin } from '../../shared/call/call-options.js'
 import { answerTtlMs, digestOf, expressionKey, isCallerSpecific } from '../../shared/call/call-sharing.js'
 import type { Decision } from './decision.js'
-import {
-  DEFAULT_ENTRIES,
-  DEFAULT_NEGATIVE_TTL,
-  DEFAULT_STALE,
-  DEFAULT_TTL,
-  type ForwardAuthConfig,
-} from './schema.js'
+import type { ForwardAuthConfig } from './schema.js'
 
 const MAX_BYTES = 16 * 1024 * 1024
 const MAX_TTL_MS = 3_600_000
 const MAX_STALE_MS = 86_400_000
 /** Estimated memory of a decision without its fields and body, in bytes. */
 const DECISION_BYTES = 400
+const NO_CACHE: NonNullable<ForwardAuthConfig['cache']> = {
+  ...{ scope: 'worker', ttl: '0ms', negativeTtl: '0ms', staleIfError: '0ms', maxEntries: 1 },
+}
 
 /** Caches the decisions of the authorization server, and calls the server when none is cached. */
 export class DecisionCache {
@@ -28,22 +25,25 @@ export class DecisionCache {
 
   /** @throws Error if a duration is too long or an expression is invalid. */
   constructor(config: ForwardAuthConfig, env: CompileEnv, read: (answer: HttpAnswer) => Decision) {
-    const { cache, withBody } = config
+    // Without a cache, decisions are only shared by concurrent requests.
+    const { cache = NO_CACHE, withBody } = config
     this.#read = read
-    const {
-      ttl = DEFAULT_TTL,
-      negativeTtl = DEFAULT_NEGATIVE_TTL,
-      staleIfError = DEFAULT_STALE,
-    } = cache ?? {}
-    this.#ttlMs = cache === undefined ? 0 : durationWithin(MAX_TTL_MS, ttl, 'cache.ttl')
-    this.#negativeTtlMs =
-      cache === undefined ? 0 : durationWithin(MAX_TTL_MS, negativeTtl, 'cache.negativeTtl')
-    const staleMs = durationWithin(MAX_STALE_MS, staleIfError, 'cache.staleIfError')
-    const { maxEntries = DEFAULT_ENTRIES } = cache ?? {}
+    this.#ttlMs = durationWithin(MAX_TTL_MS, cache.ttl, 'cache.ttl')
+    this.#negativeTtlMs = durationWithin(MAX_TTL_MS, cache.negativeTtl, 'cache.negativeTtl')
+    const staleMs = durationWithin(MAX_STALE_MS, cache.staleIfError, 'cache.staleIfError')
+    const { maxEntries } = cache
     const memory = new CallCache<Decision>({ maxEntries, maxBytes: MAX_BYTES, revalidateMs: 0, staleMs })
-    const isShared = this.#ttlMs > 0 && cache?.scope !== 'worker'
-    this.#answers = new AnswerCache(memory, isShared ? openTier(config, env, this.#ttlMs) : null)
-    this.#keyOf = cache?.key === undefined ? plainKey(withBody) : namedKey(cache.key, env)
+    const tier = {
+      // Anyone who can write to a store shared by replicas could authorize any caller.
+      ...({ scope: 'gateway', downEvent: 'forward_auth_store_down' } as const),
+      ...{ space: `forward-auth:${digestOf(config)}`, timeoutMs: parseDuration(config.timeout) },
+    }
+    const isShared = this.#ttlMs > 0 && cache.scope === 'gateway'
+    this.#answers = new AnswerCache(
+      memory,
+      isShared ? new AnswerTier(env, { ...tier, maxMs: this.#ttlMs }) : null,
+    )
+    this.#keyOf = cache.key === undefined ? plainKey(withBody) : namedKey(cache.key, env)
   }
 
   /** Returns the decision about a request, or a promise if the server has to be called. */
@@ -65,31 +65,17 @@ export class DecisionCache {
     const isUnshared = isPersonal(answer)
     return {
       value: decision,
-      ttlMs: isUnshared ? 0 : answerTtlMs(answer, this.#maxTtlMs(refusal !== null, answer.status)),
+      ttlMs: isUnshared ? 0 : this.#ttlOf(refusal !== null, answer),
       bytes: DECISION_BYTES + (refusal?.body?.length ?? 0) + lengthOf(decision),
       isNegative: refusal !== null,
       isCallerSpecific: isUnshared,
     }
   }
 
-  #maxTtlMs(isRefusal: boolean, status: number): number {
-    if (!isRefusal) return this.#ttlMs
-    return status === 401 || status === 403 ? this.#negativeTtlMs : 0
+  #ttlOf(isRefusal: boolean, answer: HttpAnswer): number {
+    if (isRefusal && answer.status !== 401 && answer.status !== 403) return 0
+    return answerTtlMs(answer, isRefusal ? this.#negativeTtlMs : this.#ttlMs)
   }
-}
-
-/**
- * Opens the shared cache. It is limited to this gateway: anyone who can write to a store shared by replicas
- * could authorize any caller.
- */
-function openTier(config: ForwardAuthConfig, env: CompileEnv, maxMs: number): AnswerTier {
-  return new AnswerTier(env, {
-    scope: 'gateway',
-    space: `forward-auth:${digestOf(config)}`,
-    timeoutMs: parseDuration(config.timeout),
-    maxMs,
-    downEvent: 'forward_auth_store_down',
-  })
 }
 
 /** True if the response must not be shared. A redirect may contain the state of a login. */
@@ -105,7 +91,7 @@ function plainKey(withBody: boolean): KeyOf {
   return withBody ? () => null : (_, { headers }) => digestOf(headers)
 }
 
-/** Builds a key from the configured expressions. */
+/** Builds a key from the configured expressions. @throws Error if one reads more than the request head. */
 function namedKey(texts: readonly string[], env: CompileEnv): KeyOf {
   const parts = texts.map((text) => env.expression(text))
   if (parts.some(({ readsBody, readsResponse }) => readsBody || readsResponse))

@@ -9,6 +9,7 @@ import {
   type Reply,
 } from '@sluice/core'
 import { fieldName } from '../../shared/message/field-name.js'
+import type { Side } from '../../shared/message/side.js'
 import type { ForwardAuthConfig } from './schema.js'
 
 /** Decision of the authorization server about a request. */
@@ -34,9 +35,9 @@ const EMPTY = new Uint8Array(0)
 
 /** Compiles a function that reads decisions. @throws Error if a field must not be passed on. */
 export function compileReader(config: ForwardAuthConfig): (answer: HttpAnswer) => Decision {
-  const names = (list: readonly string[] = []): ReadonlySet<string> =>
-    new Set(list.map((name) => fieldName('response', name)))
-  const upstream = new Set((config.upstreamHeaders ?? []).map((name) => fieldName('request', name)))
+  const names = (list: readonly string[], side: Side = 'response'): ReadonlySet<string> =>
+    new Set(list.map((name) => fieldName(side, name)))
+  const upstream = names(config.upstreamHeaders, 'request')
   const client = names(config.clientHeaders)
   // The content coding must be passed on together with the body.
   const deny = names(['content-encoding', ...config.denyHeaders])

@@ -13,8 +13,7 @@ import {
   type Step,
   setHeader,
 } from '@sluice/core'
-import { callOptions } from '../../shared/call/call-options.js'
-import { parseEndpoint } from '../../shared/call/endpoint.js'
+import { openEndpoint } from '../../shared/call/endpoint.js'
 import { fieldName } from '../../shared/message/field-name.js'
 import { SpoofedFields } from '../../shared/message/spoofed-fields.js'
 import { type BuildCall, compileCall } from './authorization-call.js'
@@ -33,7 +32,7 @@ export const forwardAuth = definePolicy({
   authenticates: ({ consumer, withBody }) => (consumer === undefined ? null : withBody ? 'body' : 'request'),
   compile(config, env): Step {
     const gate = new Gate(config, env)
-    const passesFields = (config.clientHeaders ?? []).length > 0
+    const passesFields = config.clientHeaders.length > 0
     return {
       name: 'forward-auth',
       ...(config.withBody
@@ -45,7 +44,7 @@ export const forwardAuth = definePolicy({
 })
 
 /** Returns the fields set by the authorization server, which clients must not be able to set. */
-function ownFieldsOf({ upstreamHeaders = [], consumer }: ForwardAuthConfig): string[] {
+function ownFieldsOf({ upstreamHeaders, consumer }: ForwardAuthConfig): string[] {
   const names = [...upstreamHeaders, ...Object.values(consumer ?? {})]
   return names.map((name) => fieldName('request', name))
 }
@@ -62,10 +61,11 @@ class Gate {
   readonly #report: (reason: string) => void
 
   constructor(config: ForwardAuthConfig, env: CompileEnv) {
-    const { origin, path } = parseEndpoint(config.url, 'url')
+    const maxResponseBytes = parseSize(config.maxAnswerBytes)
+    const { origin, path, client } = openEndpoint({ ...config, maxResponseBytes }, env)
     this.#ask = compileCall(config, path)
     this.#cache = new DecisionCache(config, env, compileReader(config))
-    this.#client = clientOf(config, origin, env)
+    this.#client = client
     this.#spoofed = new SpoofedFields(ownFieldsOf(config))
     this.#isOpen = config.onFailure === 'allow'
     const detail = 'the authorization server is not available; try again'
@@ -119,10 +119,4 @@ class Gate {
     }
     return null
   }
-}
-
-function clientOf(config: ForwardAuthConfig, origin: string, env: CompileEnv): HttpClient {
-  const { timeout, tls } = config
-  const maxResponseBytes = parseSize(config.maxAnswerBytes)
-  return env.httpClient({ origin, ...callOptions({ timeout, tls }), maxResponseBytes })
 }

@@ -15,19 +15,10 @@ import {
   text,
 } from '../../shared/options/options.js'
 
-/** Default of `cache.ttl`. */
-export const DEFAULT_TTL = '30s'
-/** Default of `cache.negativeTtl`. */
-export const DEFAULT_NEGATIVE_TTL = '5s'
-/** Default of `cache.staleIfError`. */
-export const DEFAULT_STALE = '0ms'
-/** Default of `cache.maxEntries`. */
-export const DEFAULT_ENTRIES = 10_000
-
 const header = text(256, 'A header name.')
 
-const headers = (description: string, fallback: readonly string[]) =>
-  optionalList(header, description, { default: [...fallback], maxItems: 64, uniqueItems: true })
+const headers = (description: string, fallback: string[]) =>
+  optionalList(header, description, { default: fallback, maxItems: 64, uniqueItems: true })
 
 const consumer = optionalClosed(
   'Consumer, read from fields of an allowing response. Fields with these names sent by the client are removed.',
@@ -53,18 +44,15 @@ const cache = optionalClosed('Caches decisions. Without it the server is called 
   ),
   ttl: optionalDuration(
     'Time for which an allowing decision is cached, at most 1h. A shorter `cache-control` of the response takes precedence.',
-    DEFAULT_TTL,
+    '30s',
   ),
-  negativeTtl: optionalDuration(
-    'Time for which a refusal with 401 or 403 is cached, at most 1h.',
-    DEFAULT_NEGATIVE_TTL,
-  ),
+  negativeTtl: optionalDuration('Time for which a refusal with 401 or 403 is cached, at most 1h.', '5s'),
   staleIfError: optionalDuration(
     'Time after that in which a decision is still used if the server does not respond, at most 24h.',
-    DEFAULT_STALE,
+    '0ms',
   ),
   maxEntries: optionalInteger('Maximum number of decisions per worker, which together take at most 16 MB.', {
-    default: DEFAULT_ENTRIES,
+    default: 10_000,
     minimum: 1,
     maximum: 1_000_000,
   }),

@@ -10,7 +10,7 @@ import {
 } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
 import { CertificateOwners, nameOf } from '../../identity/consumers/certificate-owners.js'
-import { hasControls } from '../../identity/consumers/controls.js'
+import { hasControls } from '../../identity/consumers/consumer-entry.js'
 import { nameKey, parseDistinguishedName } from '../../identity/consumers/distinguished-name.js'
 import { withContext } from '../../shared/outcome/with-context.js'
 import { forwardedCertificate } from './forwarded-certificate.js'

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { decode } from '../../shared/encoding/byte-text.js'
-import { hasControls } from './controls.js'
+import { hasControls } from './consumer-entry.js'
 
 /** Maximum length of a token in bytes. */
 const MAX_TOKEN_BYTES = 8192

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, parseStrictObject } from '../../shared/json/strict-json.js'
 import { parseInstant } from '../../shared/time/instant.js'
-import { hasControls } from './controls.js'
 
 /** An API key of a consumer in a consumer file. */
 export interface KeyEntry {
@@ -103,4 +102,11 @@ function textOf(value: unknown, member: string, max = MAX_TEXT): string {
     throw new Error(`${member} is not a text of 1 to ${max} characters`)
   if (hasControls(value)) throw new Error(`${member} has control characters`)
   return value
+}
+
+const CONTROLS = /[\u0000-\u001f\u007f]/
+
+/** Returns true if a text has control characters, which headers and log lines cannot contain. */
+export function hasControls(text: string): boolean {
+  return CONTROLS.test(text)
 }

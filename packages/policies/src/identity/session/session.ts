@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Consumer } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
-import { isJsonObject, type JsonObject, memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
+import { isJsonObject, type JsonObject, parseStrictObject } from '../../shared/json/strict-json.js'
 import type { CookieSeal } from './cookie-seal.js'
 
 /** Content of a session cookie. */
@@ -88,30 +88,20 @@ export class SessionCodec {
   }
 }
 
-/** Parses the text of a session, or returns null if another version of the gateway wrote it with other members. */
+/** Members that may be absent, because another version of the gateway wrote the session. */
+const ABSENT = {
+  ...{ scopes: null, idToken: null, accessToken: null, refreshToken: null },
+  ...{ accessUntil: null, refreshAt: null, until: null },
+}
+
+/** Parses the text of a session, or returns null if a version of the gateway with other members wrote it. */
 function sessionIn(text: string): Session | null {
   const object = parseStrictObject(Buffer.from(text))
   if (object === null) return null
   const { id, generation, startedAt, seenAt, claims } = object
   const isSession =
     typeof id === 'string' &&
-    typeof generation === 'number' &&
-    typeof startedAt === 'number' &&
-    typeof seenAt === 'number' &&
+    [generation, startedAt, seenAt].every((value) => typeof value === 'number') &&
     isJsonObject(claims)
-  if (!isSession) return null
-  const textOf = (name: string): string | null => {
-    const value = memberOf(object, name)
-    return typeof value === 'string' ? value : null
-  }
-  const numberOf = (name: string): number | null => {
-    const value = memberOf(object, name)
-    return typeof value === 'number' ? value : null
-  }
-  return {
-    ...{ id, generation, startedAt, seenAt, claims },
-    ...{ scopes: textOf('scopes'), idToken: textOf('idToken'), accessToken: textOf('accessToken') },
-    ...{ refreshToken: textOf('refreshToken'), accessUntil: numberOf('accessUntil') },
-    ...{ refreshAt: numberOf('refreshAt'), until: numberOf('until') },
-  }
+  return isSession ? ({ ...ABSENT, ...object } as unknown as Session) : null
 }

@@ -1,6 +1,6 @@
 import type { Reply } from '@sluice/core'
 import { isExact } from '../../shared/json/exact.js'
-import { hasControls } from '../consumers/controls.js'
+import { hasControls } from '../consumers/consumer-entry.js'
 import { claimAt, scopesOf } from './claim.js'
 import type { ClaimsSet } from './claims-set.js'
 import type { TokenRefusals } from './refusals.js'

@@ -5,12 +5,16 @@ import { CallCache, type Found } from '../../shared/call/call-cache.js'
 import { durationWithin } from '../../shared/call/call-options.js'
 import { answerTtlMs, digestOf, expressionKey, isCallerSpecific } from '../../shared/call/call-sharing.js'
 import type { BuiltCall } from './call-request.js'
-import { type CallConfig, DEFAULT_ENTRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, NO_TIME } from './schema.js'
+import type { CallConfig } from './schema.js'
 
 const MAX_BYTES = 16 * 1024 * 1024
 const MAX_MS = 86_400_000
 /** Estimated memory of a cached response without its header fields and body, in bytes. */
 const ANSWER_BYTES = 300
+const NO_CACHE = {
+  ...{ scope: 'worker' as const, maxEntries: 1 },
+  ...{ ttl: '0ms', revalidate: '0ms', staleIfError: '0ms' },
+}
 
 /** A response and its origin: the call itself, another request's call, or a cache. */
 export interface CallResponse {
@@ -36,19 +40,21 @@ export class CachedResponses {
 
   /** @throws Error if a duration is too long or an expression is invalid. */
   constructor(config: CallConfig, { env, use, isExpected }: CachedResponsesContext) {
-    const { cache, method = 'GET', coalesce } = config
-    const { ttl = DEFAULT_TTL, revalidate = NO_TIME, staleIfError = NO_TIME } = cache ?? {}
-    this.#ttlMs = cache === undefined ? 0 : durationWithin(MAX_MS, ttl, 'cache.ttl')
+    const { cache, method, coalesce } = config
+    const { scope, ttl, revalidate, staleIfError, maxEntries } = cache ?? NO_CACHE
+    this.#ttlMs = durationWithin(MAX_MS, ttl, 'cache.ttl')
     const options = {
-      ...{ maxEntries: cache?.maxEntries ?? DEFAULT_ENTRIES, maxBytes: MAX_BYTES },
-      ...{
-        revalidateMs: durationWithin(MAX_MS, revalidate, 'cache.revalidate'),
-        staleMs: durationWithin(MAX_MS, staleIfError, 'cache.staleIfError'),
-      },
+      ...{ maxEntries, maxBytes: MAX_BYTES },
+      revalidateMs: durationWithin(MAX_MS, revalidate, 'cache.revalidate'),
+      staleMs: durationWithin(MAX_MS, staleIfError, 'cache.staleIfError'),
     }
     const space = `api-call:${digestOf([use, config])}`
     const memory = env.shared(space, () => new CallCache<HttpAnswer>(options))
-    this.#answers = new AnswerCache(memory, openTier(config, space, { env, maxMs: this.#ttlMs }))
+    const tier = { space, timeoutMs: parseDuration(config.timeout), maxMs: this.#ttlMs }
+    this.#answers = new AnswerCache(
+      memory,
+      scope === 'worker' ? null : new AnswerTier(env, { scope, ...tier, downEvent: 'api_call_store_down' }),
+    )
     const isShared = coalesce ?? (cache !== undefined || method === 'GET' || method === 'HEAD')
     if (!isShared && cache !== undefined) throw new Error("'cache' needs 'coalesce'; remove coalesce: false")
     this.#keyOf = !isShared ? () => null : cache?.key === undefined ? sentKey : namedKey(cache, env)
@@ -89,18 +95,6 @@ export class CachedResponses {
   }
 }
 
-/** Returns the shared cache, or null if responses are not shared between workers. */
-function openTier(
-  { cache, timeout = DEFAULT_TIMEOUT }: CallConfig,
-  space: string,
-  { env, maxMs }: { readonly env: CompileEnv; readonly maxMs: number },
-): AnswerTier | null {
-  const { scope = 'worker' } = cache ?? {}
-  if (scope === 'worker') return null
-  const timeoutMs = parseDuration(timeout)
-  return new AnswerTier(env, { scope, space, timeoutMs, maxMs, downEvent: 'api_call_store_down' })
-}
-
 /** A call and the origin it is sent to. */
 export interface SentCall extends BuiltCall {
   readonly origin: string
@@ -116,8 +110,8 @@ function sentKey(_: Exchange, { method, origin, path, headers, body }: SentCall)
   return hash.digest('base64url')
 }
 
-/** Builds a key from the configured expressions, and the consumer unless all share the responses. */
-function namedKey({ key = [], shared = false }: NonNullable<CallConfig['cache']>, env: CompileEnv): KeyOf {
+/** Builds a key from the configured expressions. */
+function namedKey({ key = [], shared }: NonNullable<CallConfig['cache']>, env: CompileEnv): KeyOf {
   const parts = key.map((text) => env.expression(text))
   return (x) => expressionKey(parts, x, ...(shared ? [] : [x.consumer?.id ?? null]))
 }

@@ -21,7 +21,7 @@ const BODY_FIELDS = ['content-type', 'content-encoding']
  * configured.
  */
 export function compileRequest(config: CallConfig, side: Side, own: OwnVariables): BuildCall {
-  const { method = 'GET', headers = {}, body: written, forwardBody = false } = config
+  const { method, headers = {}, body: written, forwardBody } = config
   if (forwardBody && written !== undefined)
     throw new Error("'body' and 'forwardBody' exclude each other; remove one of them")
   const made = { headers, ...(written !== undefined && { body: written }) }

@@ -21,7 +21,7 @@ import { compileErrorReply } from './error-reply.js'
 import type { Inputs } from './inputs.js'
 import type { OneWayQueue } from './one-way-queue.js'
 import { compileSave, ParsedResponse, type SavedValue } from './saved-value.js'
-import { type CallConfig, DEFAULT_STATUSES } from './schema.js'
+import type { CallConfig } from './schema.js'
 import { openServers } from './servers.js'
 
 /** Outcome of a call. */
@@ -58,12 +58,12 @@ export class Call {
 
   /** @throws Error if the configuration of the call is invalid. */
   constructor(config: CallConfig, { env, policy, side, inputs, queue }: CallContext) {
-    const { name, save = [], expect = {}, oneWay = false } = config
+    const { name, save = [], expect, oneWay } = config
     this.#config = config
     this.#address = compileAddress(config.url, inputs.variables)
     this.#servers = openServers(config, this.#address, env)
     this.#make = compileRequest(config, side, inputs.variables)
-    this.#isExpected = statusCheck(expect.status ?? DEFAULT_STATUSES)
+    this.#isExpected = statusCheck(expect.status)
     this.#answers = new CachedResponses(config, {
       env,
       use: [policy, inputs.texts],
@@ -85,7 +85,7 @@ export class Call {
   }
 
   get forwardsBody(): boolean {
-    return this.#config.forwardBody === true
+    return this.#config.forwardBody
   }
 
   /** Expressions that the call evaluates. */
@@ -108,7 +108,7 @@ export class Call {
       return this.#note(x, sinceMono, { result: 'input', answer: null, from: 'call' })
     }
     const call = { ...sent, headers: [...sent.headers, ...requestFields(x, sent.headers)] }
-    if (this.#config.oneWay === true) return this.#enqueue(x, client, call)
+    if (this.#config.oneWay) return this.#enqueue(x, client, call)
     const found = this.#ask(x, sent, () => client.call(call))
     return whenSettled(found, (noted) => this.#note(x, sinceMono, noted))
   }

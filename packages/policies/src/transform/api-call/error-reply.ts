@@ -4,11 +4,9 @@ import { compileFields } from '../../shared/message/generated-fields.js'
 import type { OwnVariables } from '../../shared/options/template.js'
 import type { CallConfig } from './schema.js'
 
-const DEFAULT_STATUS = 502
-
 /** Compiles the reaction to a failed call. @throws Error if the configured response is invalid. */
 export function compileErrorReply(
-  { name, onError = 'fail', respond }: CallConfig,
+  { name, onError, respond }: CallConfig,
   own: OwnVariables,
   env: CompileEnv,
 ): (x: Exchange, result: string) => Outcome {
@@ -28,7 +26,7 @@ export function compileErrorReply(
 }
 
 function ownReply(respond: NonNullable<CallConfig['respond']>, own: OwnVariables): (x: Exchange) => Outcome {
-  const { status = DEFAULT_STATUS, headers = {} } = respond
+  const { status, headers = {} } = respond
   const type = contentTypeOf(respond)
   const fields = compileFields(headers, type, 'response', own)
   const body = compileBody(respond, type, own)

@@ -25,7 +25,7 @@ export const apiCall = definePolicy({
   cost: 'io',
   isPerUse: true,
   compile(config, env, use): Step {
-    const side = config.phase ?? 'request'
+    const side = config.phase
     const { calls, readsRequestBody, readsBody } = compileCalls(config, env, { side, use })
     const run = (x: Exchange, body: Uint8Array | null): Eventual => runCalls(calls, x, side, body)
     if (side === 'request') {

@@ -51,10 +51,7 @@ export interface SavedValue {
 }
 
 /** Compiles an entry of `save`. @throws Error if the path or the location is invalid. */
-export function compileSave(
-  { from, to, default: fallback, required = false }: SaveConfig,
-  side: Side,
-): SavedValue {
+export function compileSave({ from, to, default: fallback, required }: SaveConfig, side: Side): SavedValue {
   const read = compileSource(from)
   const location = compileLocation(to, side)
   const isJson = to.startsWith('json')

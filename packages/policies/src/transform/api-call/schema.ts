@@ -1,10 +1,10 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import type { Configured } from '@sluice/core'
 import { callTls } from '../../shared/call/call-tls.js'
 import { LOCATION_FORMS } from '../../shared/field-location/location.js'
 import {
   closed,
   list,
-  oneOf,
   optionalClosed,
   optionalDuration,
   optionalFlag,
@@ -15,24 +15,10 @@ import {
   optionalSize,
   optionalText,
   policyOptions,
+  section,
   string,
   text,
 } from '../../shared/options/options.js'
-
-/** Default of `timeout`. */
-export const DEFAULT_TIMEOUT = '2s'
-/** Default of `maxAnswerBytes`. */
-export const DEFAULT_ANSWER_BYTES = '256kb'
-/** Default of `expect.status`. */
-export const DEFAULT_STATUSES: readonly string[] = ['2xx']
-/** Default of `cache.ttl`. */
-export const DEFAULT_TTL = '1m'
-/** Default of `cache.revalidate` and `cache.staleIfError`, which disables them. */
-export const NO_TIME = '0ms'
-/** Default of `cache.maxEntries`. */
-export const DEFAULT_ENTRIES = 1000
-/** Request methods that a call can use. */
-export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const expression = text(4096, 'An expression.')
 
@@ -75,20 +61,20 @@ const cache = optionalClosed('Caches responses. Without it every request makes t
   shared: optionalFlag(false, 'Shares cached responses between consumers. Needs `key`.'),
   ttl: optionalDuration(
     'Time a response stays fresh, at most 24h. A shorter `cache-control` of the response takes precedence.',
-    DEFAULT_TTL,
+    '1m',
   ),
   revalidate: optionalDuration(
     'Time after `ttl` in which the expired response is used while a new one is fetched in the background.',
-    NO_TIME,
+    '0ms',
   ),
   staleIfError: optionalDuration(
     'Time after `ttl` in which the expired response is used if the call fails.',
-    NO_TIME,
+    '0ms',
   ),
   maxEntries: optionalInteger(
     'Maximum number of responses per worker, which together take at most 16 MB. A response over 1 MB is not shared with other workers.',
     {
-      default: DEFAULT_ENTRIES,
+      default: 1000,
       minimum: 1,
       maximum: 1_000_000,
     },
@@ -119,7 +105,7 @@ const call = closed('One call.', {
     'Servers that `url` may lead to. Required if its host contains a placeholder.',
     { minItems: 1, maxItems: 64, uniqueItems: true },
   ),
-  method: optionalOneOf(METHODS, 'Request method.', 'GET'),
+  method: optionalOneOf(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], 'Request method.', 'GET'),
   headers: optionalRecord(
     string('A value. May contain {{placeholders}}.', { secret: true, maxLength: 8192 }),
     'Header fields. Fields of the client are not forwarded unless listed here. A field with an invalid value is omitted.',
@@ -127,21 +113,18 @@ const call = closed('One call.', {
   ),
   body: Type.Optional(body),
   forwardBody: optionalFlag(false, 'Sends the body of the current message, with its content type.'),
-  timeout: optionalDuration('Maximum time to wait for the response, 1ms to 20s.', DEFAULT_TIMEOUT),
-  maxAnswerBytes: optionalSize(
-    'Maximum size of the response body. A larger one is a failure.',
-    DEFAULT_ANSWER_BYTES,
-  ),
+  timeout: optionalDuration('Maximum time to wait for the response, 1ms to 20s.', '2s'),
+  maxAnswerBytes: optionalSize('Maximum size of the response body. A larger one is a failure.', '256kb'),
   allowAddresses: optionalList(
     text(64, 'An address, a range such as `10.0.0.0/8`, or `private`.'),
     'Non-public addresses that the call may connect to. An address written in `url` is always allowed.',
     { maxItems: 64 },
   ),
-  expect: optionalClosed('Conditions that a response must meet. Any other response is an error.', {
+  expect: section('Conditions that a response must meet. Any other response is an error.', {
     status: optionalList(
       string('A status such as `404`, or a class such as `2xx`.', { pattern: '^[1-5](\\d\\d|xx)$' }),
       'Accepted status codes.',
-      { default: [...DEFAULT_STATUSES], minItems: 1, maxItems: 32 },
+      { default: ['2xx'], minItems: 1, maxItems: 32 },
     ),
     when: optionalText(
       4096,
@@ -169,12 +152,10 @@ const call = closed('One call.', {
 /** Schema of the configuration of `api-call`. */
 export const apiCallSchema = policyOptions(
   {
-    phase: Type.Optional(
-      oneOf(
-        ['request', 'response'],
-        'Time of the calls: before the request is sent upstream, or when the response head has arrived.',
-        'request',
-      ),
+    phase: optionalOneOf(
+      ['request', 'response'],
+      'Time of the calls: before the request is sent upstream, or when the response head has arrived.',
+      'request',
     ),
     inputs: optionalRecord(
       expression,
@@ -195,6 +176,6 @@ export const apiCallSchema = policyOptions(
 )
 
 /** Configuration of `api-call`, derived from its schema. */
-export type ApiCallConfig = Static<typeof apiCallSchema>
+export type ApiCallConfig = Configured<typeof apiCallSchema>
 /** Entry of `calls`. */
 export type CallConfig = ApiCallConfig['calls'][number]

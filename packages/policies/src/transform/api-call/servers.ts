@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { type CompileEnv, type HttpClient, isMetadataAddress, parseSize } from '@sluice/core'
 import { callOptions } from '../../shared/call/call-options.js'
 import { type Address, originOf } from './address.js'
-import { type CallConfig, DEFAULT_ANSWER_BYTES, DEFAULT_TIMEOUT } from './schema.js'
+import type { CallConfig } from './schema.js'
 
 /**
  * Opens the HTTP clients of a call, keyed by origin. @throws Error if an origin, a duration or an address is
@@ -25,7 +25,7 @@ export function openServers(
 }
 
 function open(origin: string, config: CallConfig, env: CompileEnv): HttpClient {
-  const { timeout = DEFAULT_TIMEOUT, maxAnswerBytes = DEFAULT_ANSWER_BYTES, tls } = config
+  const { timeout, maxAnswerBytes, tls } = config
   return env.httpClient({
     origin,
     ...callOptions({ timeout, tls }),
