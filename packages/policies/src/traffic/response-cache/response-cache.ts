@@ -1,9 +1,15 @@
-import type { CompileEnv, Eventual, Exchange, Reply, Slot } from '@sluice/core'
+import {
+  type CompileEnv,
+  type Eventual,
+  type Exchange,
+  headerValue,
+  type Reply,
+  type Slot,
+} from '@sluice/core'
 import { answerWith, ttlOf } from './answers.js'
 import { type CacheLookup, type ForwardReason, openLookup, type Wait } from './cache-lookup.js'
 import { InFlightFetch, type WaitResult } from './in-flight-fetch.js'
-import { invalidatedUris } from './invalidation.js'
-import { compileKey, compileUri, hasOtherCookies, MAX_KEY_CHARS } from './key.js'
+import { compileKey, compileUri, hasOtherCookies, MAX_KEY_CHARS, uriOf } from './key.js'
 import { RequestFacts } from './request-facts.js'
 import { ResponseStorer } from './response-storer.js'
 import type { SecondTier } from './second-tier.js'
@@ -241,4 +247,26 @@ function removeConditions(x: Exchange): void {
     if (!CONDITIONS.has(x.headers[i]!)) kept.push(x.headers[i]!, x.headers[i + 1]!)
   }
   x.headers = kept
+}
+
+/**
+ * Returns the URIs that a successful unsafe request changed: its own, and those of this host that the
+ * response names.
+ */
+function invalidatedUris(x: Exchange, own: string): readonly string[] {
+  const uris = [own]
+  for (const name of ['location', 'content-location']) {
+    const uri = uriNamed(x, headerValue(x.responseHeaders, name))
+    if (uri !== null) uris.push(uri)
+  }
+  return uris
+}
+
+/** Returns the named URI, or null if there is none or it is on another host (RFC 9111, 4.4). */
+function uriNamed(x: Exchange, reference: string | null): string | null {
+  const base = `${x.scheme}://${x.authority}${x.forwardPath}`
+  if (reference === null || !URL.canParse(reference, base)) return null
+  const url = new URL(reference, base)
+  if (url.host !== new URL(base).host) return null
+  return uriOf(x.authority, url.pathname, url.search.slice(1))
 }
