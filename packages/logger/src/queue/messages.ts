@@ -53,6 +53,9 @@ export interface Receipt {
   readonly buffer: ArrayBuffer | null
 }
 
+/** Reports changes of the record counts. */
+export type ReportChange = (change: Partial<Receipt>) => void
+
 /** A receipt without changes. */
 const NO_CHANGE: Receipt = {
   kind: 'receipt',

@@ -1,5 +1,6 @@
+import type { SegmentFile } from '../writer/segment-name.js'
 import { LineSplitter } from './line-splitter.js'
-import { bytesAt, type Run, type Segment } from './runs.js'
+import { bytesAt, type Run } from './runs.js'
 
 /** Number of bytes read at a time. */
 const CHUNK_BYTES = 256 * 1024
@@ -48,7 +49,7 @@ export class RunReader {
    * Returns the segment to read, or null if none is left. Continues with the next segment if the current one
    * is finished or was deleted.
    */
-  #current(run: Run, cut: string[]): Segment | null {
+  #current(run: Run, cut: string[]): SegmentFile | null {
     const index = run.segments.findIndex((segment) => segment.seq >= this.#seq)
     if (index === -1) return null
     const segment = run.segments[index]!

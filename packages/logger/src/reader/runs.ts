@@ -1,20 +1,13 @@
 import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseSegmentFile, type SegmentName } from '../writer/segment-name.js'
-
-/** Current state of a segment file. */
-export interface Segment extends SegmentName {
-  readonly path: string
-  readonly bytes: number
-  readonly modifiedMs: number
-}
+import { parseSegmentFile, type SegmentFile } from '../writer/segment-name.js'
 
 /** Segments written during one lifetime of a worker's writer. Only the last one can still grow. */
 export interface Run {
   readonly id: string
   readonly startMs: number
   /** Segments in the order in which they were written; never empty. */
-  readonly segments: readonly Segment[]
+  readonly segments: readonly SegmentFile[]
 }
 
 /**
@@ -24,7 +17,7 @@ export interface Run {
  * @throws The file system error if the directory cannot be read.
  */
 export async function listRuns(dir: string, sinceMs: number | null): Promise<Run[]> {
-  const byRun = new Map<string, Segment[]>()
+  const byRun = new Map<string, SegmentFile[]>()
   for (const file of await readdir(dir)) {
     const segment = await segmentAt(dir, file)
     if (segment === null || (sinceMs !== null && segment.modifiedMs < sinceMs)) continue
@@ -42,7 +35,7 @@ export async function listRuns(dir: string, sinceMs: number | null): Promise<Run
 }
 
 /** Returns a segment, or null for other files and for a segment deleted in the meantime. */
-async function segmentAt(dir: string, file: string): Promise<Segment | null> {
+async function segmentAt(dir: string, file: string): Promise<SegmentFile | null> {
   const name = parseSegmentFile(file)
   if (name === null) return null
   const path = join(dir, file)

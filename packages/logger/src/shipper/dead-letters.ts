@@ -2,7 +2,7 @@ import { appendFileSync, closeSync, openSync, readdirSync, readSync, statSync, u
 import { join } from 'node:path'
 import { makeFolders } from '@sluice/core'
 import type { Refusal, Shipment } from '../outputs/output.js'
-import type { ReportChange } from '../spool/account.js'
+import type { ReportChange } from '../queue/messages.js'
 
 /** Maximum size of one dead-letter file, and of all files together. The oldest files are deleted first. */
 const FILE_BYTES = 16 * 1024 ** 2

@@ -1,6 +1,7 @@
 import { readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Takeover } from '@sluice/core'
+import type { Receipt } from '../queue/messages.js'
 import { isOwnedByThisProcess, isOwnerAlive, lockPath, ownerOfLock } from './lock.js'
 import { type Progress, takeProgress } from './mark.js'
 import { isOwnerName, OWNED_BY, ownersOf } from './owner-name.js'
@@ -143,6 +144,27 @@ function lossesSince({ encoded, safe, openFirst, openRecords }: Progress, { segm
     else if (torn.includes(first)) damaged++
   }
   return { lost: Math.max(0, encoded - safe - written), damaged }
+}
+
+/**
+ * Returns the changes of the counts after taking over the spools of others. Empty if nothing was taken over.
+ */
+export function changesOf(result: AdoptionResult): Partial<Receipt>[] {
+  const { segments, damaged, lost, takeovers, problem } = result
+  const changes: Partial<Receipt>[] = []
+  let records = 0
+  for (const segment of segments) records += segment.records
+  if (takeovers.length > 0 || problem !== '')
+    changes.push({ adopted: records, onDisk: records, takeovers, problem })
+  if (lost > 0) {
+    const reported = `${lost} records were lost when their process ended`
+    changes.push({ adopted: lost, dropped: lost, reason: 'process_lost', problem: reported })
+  }
+  if (damaged > 0) {
+    const reported = `${damaged} records of a spool were damaged`
+    changes.push({ adopted: damaged, dropped: damaged, reason: 'corrupt', problem: reported })
+  }
+  return changes
 }
 
 /** Returns the size of all segments of other owners in bytes. */

@@ -1,7 +1,7 @@
 import { type LossReason, makeFolders } from '@sluice/core'
 import type { Instant } from '../lib/steady-clock.js'
-import { changesOf, type Incoming, memoryText, type ReportChange, recordsOf } from './account.js'
-import { adoptDirectories, ownDirectory, removeEmpty } from './adoption.js'
+import type { ReportChange } from '../queue/messages.js'
+import { adoptDirectories, changesOf, ownDirectory, removeEmpty } from './adoption.js'
 import { Framer } from './frame.js'
 import { OwnerDirectory } from './owner-directory.js'
 import { Room, type RoomOptions } from './room.js'
@@ -34,6 +34,9 @@ const HOT_BYTES = 8 * 1024 ** 2
 const CLOCK_STEP_MS = 5000
 /** Maximum size of segments in memory only while writing fails, in bytes. */
 const MEMORY_BYTES = 16 * 1024 ** 2
+
+/** Origin of appended records: a batch, or the log itself. */
+type Incoming = { readonly length: number; readonly records: number } | { readonly adopted: number }
 
 /**
  * Undelivered records, which are written to disk before anything else is done with them:
@@ -129,7 +132,7 @@ export class Spool {
 
   /** @param account Origin of the records in the counts. */
   #append(lines: Buffer, account: Incoming): void {
-    const records = recordsOf(account)
+    const records = 'adopted' in account ? account.adopted : account.records
     const frames = this.#framer.framesOf(lines, records)
     if (!this.#makeRoom(frames.length)) {
       this.#report({ ...account, dropped: records, reason: 'spool_full', problem: this.#fullText() })
@@ -356,4 +359,9 @@ export class Spool {
   #fullText(): string {
     return `the spool is full with ${this.#diskBytes} bytes because the target is too slow or unavailable; see the spool of the log's target`
   }
+}
+
+/** Returns the problem report for a failed write. */
+function memoryText(error: unknown): string {
+  return `cannot write to the spool, records wait in memory: ${(error as Error).message}`
 }

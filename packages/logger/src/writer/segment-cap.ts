@@ -1,6 +1,6 @@
 import { readdirSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseSegmentFile, type SegmentName, segmentFile } from './segment-name.js'
+import { parseSegmentFile, type SegmentFile, type SegmentName, segmentFile } from './segment-name.js'
 
 /** Heartbeat interval of a writer's open segment, in milliseconds. */
 export const TOUCH_EVERY_MS = 30_000
@@ -14,12 +14,6 @@ export interface CapOptions {
   readonly maxBytes: number
   /** Size up to which an open segment may grow, in bytes. */
   readonly segmentBytes: number
-}
-
-interface Segment extends SegmentName {
-  readonly path: string
-  readonly bytes: number
-  readonly modifiedMs: number
 }
 
 /**
@@ -45,18 +39,18 @@ export function enforceCap(options: CapOptions, own: SegmentName, nowMs: number)
 /**
  * Open segments. `grows` is false for a segment of a worker's earlier run, which most likely will not grow.
  */
-type OpenSegments = ReadonlyMap<Segment, { readonly grows: boolean }>
+type OpenSegments = ReadonlyMap<SegmentFile, { readonly grows: boolean }>
 
 /** Returns the last segment of each run that seems alive, and the caller's segment. */
-function openSegments(segments: readonly Segment[], own: SegmentName, nowMs: number): OpenSegments {
-  const lastOfRun = new Map<string, Segment>()
+function openSegments(segments: readonly SegmentFile[], own: SegmentName, nowMs: number): OpenSegments {
+  const lastOfRun = new Map<string, SegmentFile>()
   const lastRun = new Map<number, number>()
   for (const segment of segments) {
     const run = `${segment.worker}-${segment.startMs}`
     if (segment.seq >= (lastOfRun.get(run)?.seq ?? 0)) lastOfRun.set(run, segment)
     lastRun.set(segment.worker, Math.max(segment.startMs, lastRun.get(segment.worker) ?? 0))
   }
-  const open = new Map<Segment, { grows: boolean }>()
+  const open = new Map<SegmentFile, { grows: boolean }>()
   for (const segment of lastOfRun.values()) {
     const isAlive = nowMs - segment.modifiedMs < OPEN_FOR_MS || segmentFile(segment) === segmentFile(own)
     if (isAlive) open.set(segment, { grows: lastRun.get(segment.worker) === segment.startMs })
@@ -64,12 +58,12 @@ function openSegments(segments: readonly Segment[], own: SegmentName, nowMs: num
   return open
 }
 
-function reservedBytes(segment: Segment, open: OpenSegments, segmentBytes: number): number {
+function reservedBytes(segment: SegmentFile, open: OpenSegments, segmentBytes: number): number {
   return open.get(segment)?.grows === true ? Math.max(segment.bytes, segmentBytes) : segment.bytes
 }
 
-function segmentsOf(dir: string): Segment[] {
-  const segments: Segment[] = []
+function segmentsOf(dir: string): SegmentFile[] {
+  const segments: SegmentFile[] = []
   for (const file of readdirSync(dir)) {
     const name = parseSegmentFile(file)
     if (name === null) continue
@@ -80,7 +74,7 @@ function segmentsOf(dir: string): Segment[] {
   return segments
 }
 
-function byAge(a: Segment, b: Segment): number {
+function byAge(a: SegmentFile, b: SegmentFile): number {
   return a.modifiedMs - b.modifiedMs || a.startMs - b.startMs || a.seq - b.seq
 }
 

@@ -10,6 +10,13 @@ export interface SegmentName {
   readonly seq: number
 }
 
+/** Current state of a segment file. */
+export interface SegmentFile extends SegmentName {
+  readonly path: string
+  readonly bytes: number
+  readonly modifiedMs: number
+}
+
 const SEGMENT_FILE = /^traffic-(\d{1,6})-(\d{1,15})-(\d{1,15})\.ndjson$/
 
 /** Returns the file name of a segment, such as `traffic-0-1795226400000-000012.ndjson`. */
