@@ -56,10 +56,13 @@ export {
 } from './contract/errors.js'
 export {
   type BodyFilter,
+  type DeliveredExchange,
   Exchange,
   type ExchangeResult,
   NO_ROUTE,
+  type ReceivedExchange,
   type RouteApi,
+  type RoutedExchange,
   type RouteFacts,
 } from './contract/exchange.js'
 export {

@@ -7,7 +7,13 @@ import {
   type RSAKeyPairOptions,
 } from 'node:crypto'
 import type { Attempts } from './contract/attempts.js'
-import type { Exchange, RouteFacts } from './contract/exchange.js'
+import type {
+  DeliveredExchange,
+  Exchange,
+  ReceivedExchange,
+  RoutedExchange,
+  RouteFacts,
+} from './contract/exchange.js'
 import type { LogCounts, LogIdentity } from './contract/log-sink.js'
 import type { PhaseTimes } from './contract/phase-times.js'
 import type { RecordNotes } from './contract/record-notes.js'
@@ -23,17 +29,19 @@ interface ExchangeParts {
   readonly record?: Partial<RecordNotes>
 }
 
+/** An exchange whose every field a test may set. */
+export type WritableExchange = ReceivedExchange & RoutedExchange & DeliveredExchange
+
 /** Fields of an exchange for a test. */
 export type ExchangeFields = Partial<Omit<Exchange, keyof ExchangeParts | 'routeId' | 'api'>> & ExchangeParts
 
 /** Sets fields of an exchange. Fields of its parts that are not given stay unchanged. */
 export function setFields(x: Exchange, fields: ExchangeFields): Exchange {
   const { route, attempts, times, record, ...own } = fields
-  x.route = { ...x.route, ...route }
   Object.assign(x.attempts, attempts)
   Object.assign(x.times, times)
   Object.assign(x.record, record)
-  return Object.assign(x, own)
+  return Object.assign(x, own, { route: { ...x.route, ...route } })
 }
 
 /** Parameters for `generateKeyPairSync`. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CaptureRules, consumerOf, Exchange, type LogSink, NO_ROUTE, PHASE } from '@sluice/core'
-import { assertIdentity, type ExchangeFields, setFields } from '@sluice/core/testing'
+import { assertIdentity, type ExchangeFields, setFields, type WritableExchange } from '@sluice/core/testing'
 import { parseSegmentFile } from './writer/segment-name.js'
 
 export { assertIdentity }
@@ -12,7 +12,7 @@ export { assertIdentity }
  * Creates a finished exchange like that of a gateway with one upstream. @param changes Fields to override.
  */
 export function sampleExchange(changes: ExchangeFields = {}): Exchange {
-  const x = new Exchange()
+  const x: WritableExchange = new Exchange()
   x.id = '019aa3f0-6c1e-7b7e-9d6f-3f1f2a4b5c6d'
   x.startedAt = Date.now()
   x.startedMono = performance.now() - 12.5

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { consumerOf, Exchange, NO_ROUTE } from '@sluice/core'
+import type { WritableExchange } from '@sluice/core/testing'
 import fc from 'fast-check'
 import { ConditionError, checkCondition, compileCondition } from './index.js'
 
-function exchange(): Exchange {
-  const x = new Exchange()
+function exchange(): WritableExchange {
+  const x: WritableExchange = new Exchange()
   x.method = 'GET'
   x.path = '/orders/7'
   x.host = 'api.example.com'

@@ -46,7 +46,9 @@ const RESPONSE_BODY_BYTES = 10 * 1024 * 1024
  * A request and its response; always named `x`. Policies read and change it. Do not keep a reference after
  * `onFinish`.
  *
- * All fields are plain and assigned here in one order, so that every exchange has the same object shape.
+ * All fields are plain and assigned here in one order, so that every exchange has the same object shape. Fields that
+ * only one layer writes are readonly here. The owner writes them through `ReceivedExchange`, `RoutedExchange` or
+ * `DeliveredExchange`.
  *
  *     x ─┬─ request, decisions, response   used by policies and conditions
  *        ├─ route                          the matched route
@@ -57,64 +59,64 @@ const RESPONSE_BODY_BYTES = 10 * 1024 * 1024
 export class Exchange {
   // The request as received by the listener.
   /** Request ID: a UUIDv7 (RFC 9562), or the `x-request-id` of a trusted proxy. */
-  id = ''
+  readonly id: string = ''
   /** Wall-clock arrival time in milliseconds since the epoch. */
-  startedAt = 0
+  readonly startedAt: number = 0
   /** Monotonic arrival time in milliseconds. Use it to compute durations. */
-  startedMono = 0
+  readonly startedMono: number = 0
   method = ''
-  httpVersion: '1.0' | '1.1' | '2' = '1.1'
-  scheme: 'http' | 'https' = 'http'
+  readonly httpVersion: '1.0' | '1.1' | '2' = '1.1'
+  readonly scheme: 'http' | 'https' = 'http'
   /** The Host field, without a trailing dot in the host name. */
-  authority = ''
+  readonly authority: string = ''
   /** Host name in lower case, without the port. */
-  host = ''
+  readonly host: string = ''
   /** Path as received, without the query. */
-  rawPath = ''
+  readonly rawPath: string = ''
   /**
    * Canonical path without path parameters (docs/guides/paths.md). Routes, conditions and policies match this path.
    */
-  path = ''
+  readonly path: string = ''
   /** Path sent to the upstream, unless the route rewrites it. */
   forwardPath = ''
   /** True if the path contains "%2F" or "%5C". Only some routes accept such paths. */
-  hasEncodedSlash = false
+  readonly hasEncodedSlash: boolean = false
   /** Query as received, without "?". Empty if absent. */
   query = ''
   /** True if the request target ends with "?": the query is present but empty. */
-  hasEmptyQuery = false
+  readonly hasEmptyQuery: boolean = false
   /** End-to-end request fields, without Host, framing and hop-by-hop fields. */
   headers: HeaderList = []
   /** Size of the request line and header fields as received, in bytes. */
-  requestHeadBytes = 0
+  readonly requestHeadBytes: number = 0
   /** X-Forwarded-For as received, whether trusted or not. Empty if absent. */
-  forwardedFor = ''
+  readonly forwardedFor: string = ''
   /** Announced body length in bytes. 0 if there is no body, -1 if it is chunked. */
-  contentLength = 0
+  readonly contentLength: number = 0
   /** Address of the connection's remote end. */
-  peer = ''
+  readonly peer: string = ''
   /** Client address, resolved through trusted proxies. */
-  clientIp = ''
+  readonly clientIp: string = ''
   /** Client certificate of the connection, or null without mutual TLS. */
   clientCertificate: ClientCertificate | null = null
   /** Client port as reported by a trusted proxy, or 0 if unknown. */
-  clientPort = 0
+  readonly clientPort: number = 0
   /** The complete request body, or null unless it was buffered for a policy. */
   body: Uint8Array | null = null
   /** Maximum request body size in bytes. A policy may change it before the body is read. */
   bodyLimit = 0
   /** Minimum speed of the client. */
-  pace: ClientPace = NO_PACE
+  readonly pace: ClientPace = NO_PACE
   /** Parsed views of the bodies, or null if none has been created. */
   views: BodyViews | null = null
   /** Precomputed results of body conditions. Null except for large bodies. */
   bodyAnswers: BodyAnswers | null = null
 
   // Decisions of the gateway.
-  route: RouteFacts = NO_ROUTE
+  readonly route: RouteFacts = NO_ROUTE
   /** Canonical values of the route's path parameters, in the order of `paramNames`. */
-  params: readonly string[] = []
-  paramNames: readonly string[] = []
+  readonly params: readonly string[] = []
+  readonly paramNames: readonly string[] = []
   /** The authenticated caller (see `identify`), or null if the request is anonymous. */
   consumer: Consumer | null = null
   /** Number of policies that have identified a consumer, including repeated ones. */
@@ -139,26 +141,26 @@ export class Exchange {
   /** Maximum size of a buffered response body in bytes. A policy may change it before the body is read. */
   responseBodyLimit = RESPONSE_BODY_BYTES
   /** Response body length announced by the upstream, in bytes. 0 if there is no body, -1 if unknown. */
-  responseLength = 0
+  readonly responseLength: number = 0
   /**
    * Maximum size of the response body sent to the client, in bytes. A policy may lower it. Longer bodies are
    * cut.
    */
   responseCutoff = Number.POSITIVE_INFINITY
   /** Body bytes received from and sent to the client. */
-  requestBytes = 0
-  responseBytes = 0
-  result: ExchangeResult = 'success'
-  errorCode: ErrorCode | '' = ''
+  readonly requestBytes: number = 0
+  readonly responseBytes: number = 0
+  readonly result: ExchangeResult = 'success'
+  readonly errorCode: ErrorCode | '' = ''
   /** Name of the policy that refused the request or failed. */
-  errorPolicy = ''
+  readonly errorPolicy: string = ''
   /** Error text sent to the client, without internal details. */
-  errorMessage = ''
+  readonly errorMessage: string = ''
   /** Phase in which the exchange failed. */
-  errorPhase: Phase = PHASE.route
+  readonly errorPhase: Phase = PHASE.route
 
   /** Monotonic end time in milliseconds, or 0 while the exchange is in progress. */
-  endedMono = 0
+  readonly endedMono: number = 0
 
   readonly attempts = new Attempts()
   readonly times = new PhaseTimes()
@@ -194,15 +196,15 @@ export class Exchange {
 
   /** Records the error and the current phase. */
   fail(code: ErrorCode | '', message: string): void {
-    this.errorCode = code
-    this.errorMessage = message
-    this.errorPhase = this.times.phase
+    ;(this as DeliveredExchange).errorCode = code
+    ;(this as DeliveredExchange).errorMessage = message
+    ;(this as DeliveredExchange).errorPhase = this.times.phase
   }
 
   /** Ends the exchange and stops its clock, after the last byte was sent or the exchange was aborted. */
   end(nowMono: number): void {
     this.times.enter(this.times.phase, nowMono)
-    this.endedMono = nowMono
+    ;(this as DeliveredExchange).endedMono = nowMono
   }
 
   /**
@@ -234,3 +236,43 @@ export class Exchange {
     this.vars.set(name, value)
   }
 }
+
+type Writable<K extends keyof Exchange> = Omit<Exchange, K> & { -readonly [Field in K]: Exchange[Field] }
+
+/** An exchange while its request is received: the listener, and code that sends requests of its own, fill it. */
+export type ReceivedExchange = Writable<
+  | 'id'
+  | 'startedAt'
+  | 'startedMono'
+  | 'httpVersion'
+  | 'scheme'
+  | 'authority'
+  | 'host'
+  | 'rawPath'
+  | 'path'
+  | 'hasEncodedSlash'
+  | 'hasEmptyQuery'
+  | 'requestHeadBytes'
+  | 'forwardedFor'
+  | 'contentLength'
+  | 'peer'
+  | 'clientIp'
+  | 'clientPort'
+  | 'pace'
+>
+
+/** An exchange while its route is searched. Written by the router and the dispatcher. */
+export type RoutedExchange = Writable<'route' | 'params' | 'paramNames'>
+
+/** An exchange while it is answered. Written by its flow. */
+export type DeliveredExchange = Writable<
+  | 'responseLength'
+  | 'requestBytes'
+  | 'responseBytes'
+  | 'result'
+  | 'errorCode'
+  | 'errorPolicy'
+  | 'errorMessage'
+  | 'errorPhase'
+  | 'endedMono'
+>

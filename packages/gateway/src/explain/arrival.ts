@@ -1,5 +1,5 @@
 import type { ListenerPlan, Plan } from '@sluice/config'
-import { type Consumer, compileCidrs, type Exchange, type Reply } from '@sluice/core'
+import { type Consumer, compileCidrs, type ReceivedExchange, type Reply } from '@sluice/core'
 import { applyClientAddress } from '../listen/client-address.js'
 import type { ListenerSettings } from '../listen/listener.js'
 import { ASCII_FIELDS, RequestHead } from '../listen/request-head.js'
@@ -51,7 +51,7 @@ export function listenerFor(plan: Plan, { authority }: Target): ListenerPlan {
 
 /** Fills the exchange as a listener does. Returns a reply if the listener refuses the request. */
 export function applyRequest(
-  x: Exchange,
+  x: ReceivedExchange,
   request: ExplainedRequest,
   at: { readonly target: Target; readonly listener: ListenerPlan },
 ): Reply | null {

@@ -6,7 +6,7 @@ import {
   type RoutePlan,
   routeRank,
 } from '@sluice/config'
-import { type Catalog, type Exchange, headerValue, UnreadableBody } from '@sluice/core'
+import { type Catalog, type Exchange, headerValue, type RoutedExchange, UnreadableBody } from '@sluice/core'
 import { servedMethods } from '../route/contender.js'
 import { compileHeader, compileQuery } from '../route/field-predicate.js'
 import { hostMatches } from '../route/host-table.js'
@@ -88,7 +88,7 @@ const NO_PREDICATES: MatchPlan = {
 }
 
 /** Tests a route with only these predicates, using the router itself. */
-function holds(plan: RoutePlan, part: Partial<MatchPlan>, x: Exchange): boolean {
+function holds(plan: RoutePlan, part: Partial<MatchPlan>, x: RoutedExchange): boolean {
   const alone = { ...plan, match: { ...NO_PREDICATES, ...part } }
   const match = compileRouter([{ plan: alone, when: null, value: true }]).match(x)
   const isMatch = match.value !== null

@@ -1,4 +1,4 @@
-import { ByteCollector, type Exchange, type Reply } from '@sluice/core'
+import { ByteCollector, type DeliveredExchange, type Reply } from '@sluice/core'
 import type { BodyReceiver, ClientStream } from '../listen/listener.js'
 import { REFUSALS } from './refusals.js'
 
@@ -6,7 +6,7 @@ const EMPTY = new Uint8Array(0)
 
 /** A consumer that needs the body in one piece: a route's hooks, or the router. */
 export interface BodyReader {
-  readonly x: Exchange
+  readonly x: DeliveredExchange
   readonly client: ClientStream
   /** True if the body is no longer needed. */
   readonly isOver: boolean

@@ -1,6 +1,6 @@
 import type { Exchange, Filtered, ResponseFilters } from '@sluice/core'
 import type { ClientStream } from '../listen/listener.js'
-import type { ExchangeFlow } from './exchange-flow.js'
+import type { ExchangeFlow, FilterOwner } from './exchange-flow.js'
 
 /** Time limit for one step of the filters, in milliseconds. */
 export const FILTER_WAIT_MS = 30_000
@@ -21,14 +21,6 @@ export function closeFilters({ x, route, context }: ExchangeFlow): void {
 
 /** Destination of a response body: the client, or the filters in front of it. */
 export type BodySink = Pick<ClientStream, 'send' | 'sendHead' | 'start' | 'write' | 'end' | 'unsentBytes'>
-
-/** Owner of a filtered body. */
-export interface FilterOwner {
-  /** Called when delayed filters have passed on their bytes and the client has accepted them. */
-  onDrain(): void
-  /** Called when a `send` or `end` that could not finish at once has finished. */
-  onFiltered(): void
-}
 
 /**
  * The filters of a response in front of the client:

@@ -2,20 +2,21 @@ import { performance } from 'node:perf_hooks'
 import {
   AttemptTrace,
   Capture,
+  type DeliveredExchange,
   type ErrorCode,
-  type Exchange,
   PHASE,
   type Reply,
+  type RoutedExchange,
   refusal,
   UnreadableBody,
 } from '@sluice/core'
-import type { ClientOwner, ClientStream } from '../listen/listener.js'
-import { BodyCollector, type BodyReader } from './body-collector.js'
+import type { ClientStream } from '../listen/listener.js'
+import { BodyCollector } from './body-collector.js'
 import type { Lease, PipelineContext } from './context.js'
 import type { ExchangeFlow } from './exchange-flow.js'
-import { ExchangeTimer, type TimerOwner, type Waiting } from './exchange-timer.js'
-import { closeFilters, FILTER_WAIT_MS, FilteredBody, type FilterOwner } from './filtered-body.js'
-import { type Hook, type HookCursor, runChain } from './hook.js'
+import { ExchangeTimer, type Waiting } from './exchange-timer.js'
+import { closeFilters, FILTER_WAIT_MS, FilteredBody } from './filtered-body.js'
+import { type Hook, runChain } from './hook.js'
 import { ProxyPass } from './proxy-pass.js'
 import { faultReply, REFUSALS } from './refusals.js'
 import { logRuleOf, type ProxyAction, type Route } from './route.js'
@@ -34,8 +35,8 @@ const POLICY_WAIT_MS = 30_000
  *
  * Every path ends in `finish`, exactly once: finish hooks, metrics, log record.
  */
-export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, TimerOwner, FilterOwner {
-  readonly x: Exchange
+export class Flow implements ExchangeFlow {
+  readonly x: DeliveredExchange
   readonly id: string
   readonly client: ClientStream
   readonly route: Route
@@ -54,7 +55,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
 
   constructor(
     route: Route,
-    x: Exchange,
+    x: DeliveredExchange & RoutedExchange,
     client: ClientStream,
     shared: { context: PipelineContext; lease: Lease },
   ) {

@@ -7,7 +7,7 @@ import { type PlanOverrides, until } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 import { startLogged } from '../testing/traffic-records.js'
 
-const PLACES = join(import.meta.dirname, '../../../../logger/samples/places.mmdb')
+const PLACES = join(import.meta.dirname, '../../../logger/samples/places.mmdb')
 
 function route(id: string, api: RoutePlan['api']): Partial<RoutePlan> & { readonly id: string } {
   const path = { text: `/${id}`, kind: 'exact' as const, segments: [{ kind: 'literal' as const, text: id }] }

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { type ErrorCode, type Exchange, PHASE, type Reply } from '@sluice/core'
+import { type DeliveredExchange, type ErrorCode, PHASE, type Reply } from '@sluice/core'
 import { addForwardingFields } from '../listen/client-address.js'
 import type { ClientStream } from '../listen/listener.js'
 import type { UpgradeAttempt, UpgradeObserver } from '../upstream/http1/upgrade-attempt.js'
@@ -43,7 +43,7 @@ const CONNECTION_SLACK_MS = 1000
 export class ProxyPass implements UpgradeObserver, RequestBodyObserver, DeliveryOwner {
   readonly #flow: ExchangeFlow
   readonly #timer: ExchangeTimer
-  readonly #x: Exchange
+  readonly #x: DeliveredExchange
   readonly #client: ClientStream
   readonly #action: ProxyAction
   readonly #search: TargetSearch

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { Exchange } from '@sluice/core'
+import { Exchange, type ReceivedExchange, type RoutedExchange } from '@sluice/core'
 import type { ClientOwner, ClientStream } from '../listen/listener.js'
 import { RouteMetrics } from '../telemetry/metrics.js'
 import type { Lease, PipelineContext } from './context.js'
@@ -57,7 +57,7 @@ export class Refreshes implements RefreshSender {
 
 /** Copies a request as the previous steps have left it, without the body. */
 function copyOf(x: Exchange): Exchange {
-  const copy = new Exchange()
+  const copy: ReceivedExchange & RoutedExchange = new Exchange()
   copy.id = x.id
   copy.startedAt = Date.now()
   copy.startedMono = performance.now()

@@ -1,10 +1,10 @@
-import type { Exchange, Reply } from '@sluice/core'
+import type { DeliveredExchange, Reply } from '@sluice/core'
 import { renderProblem } from '../protocol/problem.js'
 import type { BodySink } from './filtered-body.js'
 
 /** The destination of a reply. */
 interface Destination {
-  readonly x: Exchange
+  readonly x: DeliveredExchange
   readonly client: Pick<BodySink, 'send' | 'sendHead'>
   /** True if policies of this route may change bodies, so that the length in a reply to HEAD is unknown. */
   readonly isRevised: boolean

@@ -1,10 +1,10 @@
 import {
   type CidrSet,
-  type Exchange,
   headerJoined,
   headerValue,
   isIpAddress,
   plainName,
+  type ReceivedExchange,
   type Reply,
   refusal,
   removeHeader,
@@ -31,7 +31,7 @@ export type Trust = Pick<ListenerSettings, 'trusted' | 'forwardedHeader'>
  * `trusted`, X-Forwarded-*, Forwarded and X-Request-Id are ignored. A trusted proxy may pass on fields that its client
  * wrote, so only the family of fields that the listener reads is kept. Returns a refusal if the fields are malformed.
  */
-export function applyClientAddress(x: Exchange, { trusted, forwardedHeader }: Trust): Reply | null {
+export function applyClientAddress(x: ReceivedExchange, { trusted, forwardedHeader }: Trust): Reply | null {
   x.clientIp = x.peer
   const isTrusted = trusted?.has(x.peer) === true
   if (hasForwardingField(x.headers)) {
@@ -42,7 +42,7 @@ export function applyClientAddress(x: Exchange, { trusted, forwardedHeader }: Tr
   return isTrusted ? readForwarding(x, trusted, forwardedHeader) : null
 }
 
-function readForwarding(x: Exchange, trusted: CidrSet, from: Trust['forwardedHeader']): Reply | null {
+function readForwarding(x: ReceivedExchange, trusted: CidrSet, from: Trust['forwardedHeader']): Reply | null {
   const id = headerValue(x.headers, 'x-request-id')
   if (id !== null && isRequestId(id)) x.id = id
   const hop = lastUntrusted(from === 'forwarded' ? forwardedHopsOf(x) : xForwardedHopsOf(x), trusted)
@@ -85,7 +85,7 @@ function isUnreadByForwarded(name: string): boolean {
   return name !== 'forwarded' && name !== 'x-request-id' && isForwardingField(name)
 }
 
-function dropFields(x: Exchange, isDropped: (name: string) => boolean): void {
+function dropFields(x: ReceivedExchange, isDropped: (name: string) => boolean): void {
   if (!x.headers.some((name, i) => i % 2 === 0 && isDropped(name))) return
   const kept: string[] = []
   for (let i = 0; i < x.headers.length; i += 2) {
@@ -95,12 +95,12 @@ function dropFields(x: Exchange, isDropped: (name: string) => boolean): void {
 }
 
 /** Returns the hops named by proxies, the client's first. */
-function xForwardedHopsOf(x: Exchange): readonly ForwardedHop[] {
+function xForwardedHopsOf(x: ReceivedExchange): readonly ForwardedHop[] {
   if (x.forwardedFor === '') return NO_HOPS
   return x.forwardedFor.split(',').map((node) => ({ node: trimOws(node), proto: '' }))
 }
 
-function forwardedHopsOf(x: Exchange): readonly ForwardedHop[] {
+function forwardedHopsOf(x: ReceivedExchange): readonly ForwardedHop[] {
   const forwarded = headerJoined(x.headers, 'forwarded')
   return forwarded === null ? NO_HOPS : forwardedHops(forwarded)
 }
@@ -156,7 +156,7 @@ function isRequestId(text: string): boolean {
  * Adds the forwarding fields for the upstream: X-Forwarded-For, -Proto, -Host and X-Request-Id. Appends to Forwarded if
  * a trusted proxy has sent that field.
  */
-export function addForwardingFields(x: Exchange): void {
+export function addForwardingFields(x: ReceivedExchange): void {
   const headers = x.headers
   if (!hasForwardingField(headers)) {
     headers.push('x-forwarded-for', x.peer, 'x-forwarded-proto', x.scheme)
@@ -175,7 +175,7 @@ export function addForwardingFields(x: Exchange): void {
   headers.push('x-request-id', x.id)
 }
 
-function forwardedElement(x: Exchange): string {
+function forwardedElement(x: ReceivedExchange): string {
   const node = x.peer.includes(':') ? `"[${x.peer}]"` : x.peer
   return `for=${node};host="${x.authority}";proto=${x.scheme}`
 }

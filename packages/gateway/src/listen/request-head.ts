@@ -1,12 +1,12 @@
 import {
   contentLengthOf,
-  type Exchange,
   HeaderCache,
   internString,
   isFieldValue,
   isMessageLookalike,
   isToken,
   listHasToken,
+  type ReceivedExchange,
   type Reply,
   refusal,
   trimOws,
@@ -199,7 +199,7 @@ export class RequestHead {
   }
 
   /** Validates the head and fills the exchange. Returns a refusal, or null. A refused request closes its connection. */
-  apply(x: Exchange, settings: ListenerSettings): Reply | null {
+  apply(x: ReceivedExchange, settings: ListenerSettings): Reply | null {
     x.headers = this.#headers
     if (this.#lines > settings.headers || this.#bytes > settings.headerBytes) return REPLIES.tooMany
     if (this.#isBad) return REPLIES.fields
@@ -218,7 +218,7 @@ export class RequestHead {
     return null
   }
 
-  #applyFraming(x: Exchange): Reply | null {
+  #applyFraming(x: ReceivedExchange): Reply | null {
     if (this.#codings > 0) {
       if (this.#codings > 1 || !isChunked(this.#coding)) return REPLIES.coding
       if (this.#lengths > 0) return REPLIES.framing
@@ -232,7 +232,7 @@ export class RequestHead {
     return null
   }
 
-  #applyHost(x: Exchange): Reply | null {
+  #applyHost(x: ReceivedExchange): Reply | null {
     if (this.#hosts !== 1) return REPLIES.host
     if (this.#host !== this.#knownField) {
       const authority = readAuthority(this.#host)
@@ -248,7 +248,7 @@ export class RequestHead {
 }
 
 /** Refuses a head that is too large in total, although target and fields are within their limits. */
-export function refuseLargeHead(x: Exchange, { headerBytes }: ListenerSettings): Reply | null {
+export function refuseLargeHead(x: ReceivedExchange, { headerBytes }: ListenerSettings): Reply | null {
   return x.requestHeadBytes > headerBytes ? REPLIES.tooMany : null
 }
 
@@ -318,7 +318,7 @@ const PROTECTED_FIELDS = new Set([
 ])
 
 /** Removes the fields that the client declared hop-by-hop (RFC 9110 section 7.6.1). */
-function removeNominated(x: Exchange, connection: string): void {
+function removeNominated(x: ReceivedExchange, connection: string): void {
   if (connection === 'keep-alive' || connection === 'close') return
   const kept: string[] = []
   for (let i = 0; i < x.headers.length; i += 2) {

@@ -1,6 +1,5 @@
 import {
   decodeReserved,
-  type Exchange,
   escapeRawCharacters,
   forwardablePath,
   hasEncodedSlash,
@@ -8,6 +7,7 @@ import {
   isAmbiguousPath,
   isPlainPath,
   isStrictPath,
+  type ReceivedExchange,
   type Reply,
   refusal,
   withoutParameters,
@@ -37,7 +37,7 @@ const BAD_QUERY = refusal('GW_BAD_REQUEST', 'the query contains bytes that must 
  * @param asked the query, or null without "?".
  */
 export function applyTarget(
-  x: Exchange,
+  x: ReceivedExchange,
   path: string,
   asked: string | null,
   settings: ListenerSettings,
@@ -56,7 +56,7 @@ export function applyTarget(
 }
 
 /** Handles a path that servers may interpret in different ways (docs/guides/paths.md). */
-function applyUnusualPath(x: Exchange, path: string, mode: ListenerSettings['paths']): Reply | null {
+function applyUnusualPath(x: ReceivedExchange, path: string, mode: ListenerSettings['paths']): Reply | null {
   const forwardable = forwardablePath(path)
   if (forwardable === null) return MALFORMED
   const canonical = decodeReserved(forwardable)

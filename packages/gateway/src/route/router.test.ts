@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareRanks, type PathPlan, type RoutePlan, routeRank } from '@sluice/config'
-import { Exchange } from '@sluice/core'
+import { Exchange, type ReceivedExchange } from '@sluice/core'
 import fc from 'fast-check'
 import { compileRouter } from './router.js'
 
@@ -62,7 +62,7 @@ function requestOf(
   target: string,
   more: { method?: string; host?: string; headers?: string[] } = {},
 ): Exchange {
-  const x = new Exchange()
+  const x: ReceivedExchange = new Exchange()
   const [path, query] = target.split('?')
   x.method = more.method ?? 'GET'
   x.host = more.host ?? 'a.example'

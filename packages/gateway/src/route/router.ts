@@ -1,4 +1,4 @@
-import { type Exchange, preflightMethod } from '@sluice/core'
+import { type Exchange, preflightMethod, type RoutedExchange } from '@sluice/core'
 import { runToCompletion } from '../lib/run-to-completion.js'
 import type { Candidate } from './candidate.js'
 import type { Contender } from './contender.js'
@@ -100,7 +100,7 @@ class CompiledRouter<T> implements Router<T> {
     return this.answer
   }
 
-  private hit(x: Exchange, winner: Contender<T>): Match<T> {
+  private hit(x: RoutedExchange, winner: Contender<T>): Match<T> {
     x.paramNames = winner.paramNames
     x.params = winner.paramNames.length === 0 ? NONE : paramValues(x.path, winner.paramPlaces)
     this.answer.value = winner.value
@@ -109,7 +109,7 @@ class CompiledRouter<T> implements Router<T> {
   }
 
   /** Searches again to find the methods that would have matched. */
-  private miss(x: Exchange, hosts: HostTable<T>): Match<T> {
+  private miss(x: RoutedExchange, hosts: HostTable<T>): Match<T> {
     x.paramNames = NONE
     x.params = NONE
     this.answer.value = null

@@ -1,4 +1,4 @@
-import { type Exchange, type Reply, refusal } from '@sluice/core'
+import { type Exchange, type Reply, type RoutedExchange, refusal } from '@sluice/core'
 import type { Snapshot } from '../compile/snapshot.js'
 import type { Admission } from '../flow/admission.js'
 import type { Lease, PipelineContext } from '../flow/context.js'
@@ -100,7 +100,7 @@ export class RequestDispatcher implements RequestHandler {
     else if (!this.#early.add({ x, client, settings })) this.refuse(x, client, STARTING)
   }
 
-  #admit(route: Route, x: Exchange, client: ClientStream, lease: Lease): void {
+  #admit(route: Route, x: RoutedExchange, client: ClientStream, lease: Lease): void {
     const refused = this.#admission.refusalOf(route, this.#context.inFlight)
     if (refused === null) new Flow(route, x, client, { context: this.#context, lease }).start()
     else {

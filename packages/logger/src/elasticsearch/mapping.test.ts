@@ -9,6 +9,7 @@ import {
   PHASE,
   WebSocketCounts,
 } from '@sluice/core'
+import { setFields } from '@sluice/core/testing'
 import { encodeRecord } from '../record/record.js'
 import { recordEnv } from '../record/record-env.js'
 import { captureRules, sampleExchange } from '../testing.js'
@@ -25,8 +26,8 @@ function fullExchange(): Exchange {
   Object.assign(x, { forwardedFor: '10.0.0.1', clientPort: 1 })
   Object.assign(x, { errorCode: 'GW_UPSTREAM_RESET', errorPolicy: 'p', errorMessage: 'gone' })
   x.times.ms = x.times.ms.map(() => 1)
-  x.errorPhase = PHASE.upstreamBody
-  x.route = { ...x.route, api: { name: 'orders', group: 'sales', revision: '7' } }
+  setFields(x, { errorPhase: PHASE.upstreamBody })
+  setFields(x, { route: { api: { name: 'orders', group: 'sales', revision: '7' } } })
   const keepBodyOn = { results: [], slowMs: null, status: null, share: 1 }
   const regions = { requestIn: ON, requestUp: ON, responseUp: ON, responseOut: ON }
   x.record.capture = new Capture(

@@ -15,7 +15,7 @@ import {
 import { readFileSync } from 'node:fs'
 import type { KeyPairPlan, ListenerTlsPlan, NamedCertificatePlan } from '@sluice/config'
 import { certificateNames } from '@sluice/config/serving'
-import type { RequestIds } from '@sluice/core'
+import type { ReceivedExchange, RequestIds } from '@sluice/core'
 import { Exchange, type Reply } from '@sluice/core'
 import type { CachedClock } from '../../lib/cached-clock.js'
 import { expectsBody } from '../../upstream/http1/request-head.js'
@@ -253,7 +253,7 @@ class UwsListener implements Listener {
   }
 
   /** Fills the exchange. It is filled even if the request is refused, so that the log record is complete. */
-  #check(x: Exchange, path: string, query: string | null): Reply | null {
+  #check(x: ReceivedExchange, path: string, query: string | null): Reply | null {
     const badHead = this.#head.apply(x, this.settings)
     const badTarget = applyTarget(x, path, query, this.settings)
     const badHop = applyClientAddress(x, this.settings)
@@ -282,8 +282,8 @@ class UwsListener implements Listener {
     return this.#peers.hasMoreThan(connectionsPerClient, address, this.port)
   }
 
-  #exchange(res: HttpResponse, method: string): Exchange {
-    const x = new Exchange()
+  #exchange(res: HttpResponse, method: string): ReceivedExchange {
+    const x: ReceivedExchange = new Exchange()
     x.startedAt = Date.now()
     x.startedMono = this.#clock.read()
     x.method = method
@@ -294,7 +294,7 @@ class UwsListener implements Listener {
     return x
   }
 
-  #pass(x: Exchange, client: UwsClientStream, refused: Reply | null): void {
+  #pass(x: ReceivedExchange, client: UwsClientStream, refused: Reply | null): void {
     if (x.id === '') x.id = this.#ids.next(x.startedAt)
     client.requestId = x.id
     if (refused !== null) this.#handler.refuse(x, client, refused)

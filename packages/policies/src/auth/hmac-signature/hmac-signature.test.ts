@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import type { Static } from '@sinclair/typebox'
 import type { Exchange, Outcome, Step } from '@sluice/core'
-import type { ExchangeFields } from '@sluice/core/testing'
+import { type ExchangeFields, setFields } from '@sluice/core/testing'
 import { ReplayCache } from '../../crypto/replay/replay-cache.js'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { hmacSignature } from './policy.js'
@@ -266,7 +266,7 @@ test('a body so slow that its signature may have expired is refused', async () =
   assert.equal(await once(step, custom()), null)
   const slow = custom()
   assert.equal(step.onRequest!(slow), null)
-  slow.startedMono -= 7 * 60_000
+  setFields(slow, { startedMono: slow.startedMono - 7 * 60_000 })
   const outcome = step.onRequestBody!(slow, BODY) as Outcome
   assert.match(outcome?.problem?.detail ?? '', /too old/)
 })
@@ -332,7 +332,7 @@ test('requests to the upstream are signed as they are sent, again for each attem
   assert.equal(step.onRequestBody!(x, BODY), null)
   assert.equal(await step.onAttempt!(x), null)
   assert.equal(x.headers.length, 4)
-  x.rawPath = '/v2/x'
+  setFields(x, { rawPath: '/v2/x' })
   assert.equal(decide(compile(config), x), null)
   assert.equal(timestamp?.header, 'x-time')
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Exchange, Outcome } from '@sluice/core'
-import { keyPair } from '@sluice/core/testing'
+import { keyPair, setFields } from '@sluice/core/testing'
 import type { SigningConfig } from './schema.js'
 import {
   BODY,
@@ -158,7 +158,7 @@ test('a body so slow that its nonce may have expired is refused', async () => {
   const later = signed(request({ startedAt: Date.now() + 7 * 60_000 }), { nonce: true })
   await step.onRequest!(later)
   assert.equal(await step.onRequestBody!(later, BODY), null)
-  slow.startedMono -= 7 * 60_000
+  setFields(slow, { startedMono: slow.startedMono - 7 * 60_000 })
   const outcome = (await step.onRequestBody!(slow, BODY)) as Outcome
   assert.match(outcome?.problem?.detail ?? '', /too old/)
 })

@@ -1,5 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { consumerOf, Exchange, isErrorCode, NO_ROUTE } from '@sluice/core'
+import {
+  consumerOf,
+  type DeliveredExchange,
+  Exchange,
+  isErrorCode,
+  NO_ROUTE,
+  type ReceivedExchange,
+  type RoutedExchange,
+} from '@sluice/core'
 import { Ajv } from 'ajv'
 import type { EngineName, HookName } from '../../engines/script/engine.js'
 import { type Changes, changesOf } from './changes.js'
@@ -134,7 +142,7 @@ function exchangeOf(given: TrialExchange): Exchange {
   const { params = {}, consumer, error, response = {} } = given
   const code = error?.code ?? 'GW_INTERNAL'
   if (!isErrorCode(code)) throw new Error(`'${code}' is not an error code: see docs/reference/errors.md`)
-  const x = new Exchange()
+  const x: ReceivedExchange & RoutedExchange & DeliveredExchange = new Exchange()
   x.id = '00000000-0000-7000-8000-000000000000'
   x.method = given.method ?? 'GET'
   x.scheme = given.scheme ?? 'http'

@@ -1,4 +1,4 @@
-import { type Exchange, internString, type Reply, refusal } from '@sluice/core'
+import { internString, type ReceivedExchange, type Reply, refusal } from '@sluice/core'
 import { type CachedHead, HeadCache } from '../../../protocol/http1/head-cache.js'
 import { readAuthority } from '../../authority.js'
 import { applyClientAddress } from '../../client-address.js'
@@ -87,7 +87,7 @@ export class HeadDecoder {
   }
 
   /** Fills the exchange from a cached head. */
-  applyCached(x: Exchange, known: KnownHead): Reply | null {
+  applyCached(x: ReceivedExchange, known: KnownHead): Reply | null {
     x.httpVersion = known.minor === 0 ? '1.0' : '1.1'
     x.method = known.method
     x.headers = known.headers.slice()
@@ -108,7 +108,12 @@ export class HeadDecoder {
    * Fills the exchange from a parsed head.
    * @param piece the read that contained the whole head, if one did. It may then be cached.
    */
-  decode(x: Exchange, reader: RequestHeadReader, end: LocalEnd, piece: WholePiece | null): DecodedHead {
+  decode(
+    x: ReceivedExchange,
+    reader: RequestHeadReader,
+    end: LocalEnd,
+    piece: WholePiece | null,
+  ): DecodedHead {
     const { minor, target } = reader
     x.httpVersion = minor === 0 ? '1.0' : '1.1'
     x.method = reader.method
@@ -138,21 +143,21 @@ export class HeadDecoder {
   }
 
   /** Fills the exchange. It is filled even if the request is refused, so that the log record is complete. */
-  #check(x: Exchange, target: string, minor: number): Reply | null {
+  #check(x: ReceivedExchange, target: string, minor: number): Reply | null {
     const badHead = this.#head.apply(x, this.#settings)
     const badTarget = target.startsWith('/') ? this.#applyPath(x, target) : this.#applyUrl(x, target)
     const badCoding = minor === 0 && x.contentLength < 0 ? OLD_CODING : null
     return badHead ?? badTarget ?? refuseLargeHead(x, this.#settings) ?? badCoding
   }
 
-  #applyPath(x: Exchange, target: string): Reply | null {
+  #applyPath(x: ReceivedExchange, target: string): Reply | null {
     const mark = target.indexOf('?')
     if (mark < 0) return applyTarget(x, target, null, this.#settings)
     return applyTarget(x, target.slice(0, mark), target.slice(mark + 1), this.#settings)
   }
 
   /** Handles an absolute-form target. Its host takes precedence over the Host field (RFC 9112 section 3.2.2). */
-  #applyUrl(x: Exchange, target: string): Reply | null {
+  #applyUrl(x: ReceivedExchange, target: string): Reply | null {
     const [, written, rest = ''] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(target) ?? []
     const refused = this.#applyPath(
       x,
@@ -175,7 +180,7 @@ export class HeadDecoder {
   }
 }
 
-function known(x: Exchange, taken: DecodedHead, bytes: Buffer): KnownHead {
+function known(x: ReceivedExchange, taken: DecodedHead, bytes: Buffer): KnownHead {
   return {
     ...taken,
     bytes,

@@ -1,5 +1,5 @@
 import type net from 'node:net'
-import { type Exchange, type Reply, refusal } from '@sluice/core'
+import { type ReceivedExchange, type Reply, refusal } from '@sluice/core'
 import { MORE, TOO_LARGE } from '../../../protocol/http1/message-head.js'
 import { applyClientAddress } from '../../client-address.js'
 import { beginExchange, type ConnectionHost, type Peer } from '../socket/connection-host.js'
@@ -31,7 +31,7 @@ export interface Http1Host extends ConnectionHost {
 /** Reads the request heads of a connection in turn and fills an exchange for each. */
 export class RequestReader implements LocalEnd {
   /** Last request that has arrived, until it is taken. */
-  x: Exchange | null = null
+  x: ReceivedExchange | null = null
   taken: DecodedHead | null = null
   /** Refusal, or null if the request is served. */
   refused: Reply | null = null
@@ -57,7 +57,7 @@ export class RequestReader implements LocalEnd {
   }
 
   /** Returns the request that has arrived, without keeping a reference, so that an idle connection holds no memory. */
-  take(): Exchange {
+  take(): ReceivedExchange {
     const x = this.x!
     this.x = null
     this.#hasArrived = true

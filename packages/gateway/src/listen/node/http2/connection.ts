@@ -1,6 +1,6 @@
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
-import type { Exchange, Reply, RequestIds } from '@sluice/core'
+import type { ReceivedExchange, Reply, RequestIds } from '@sluice/core'
 import type { CachedClock } from '../../../lib/cached-clock.js'
 import type { ListenerSettings, RequestHandler } from '../../listener.js'
 import { beginExchange, type Peer } from '../socket/connection-host.js'
@@ -197,7 +197,7 @@ export class Http2Connection implements StreamOwner {
     this.#context.onBytesHeld(crumbBytes)
   }
 
-  #read(x: Exchange, fields: readonly string[], hasBody: boolean): Reply | null {
+  #read(x: ReceivedExchange, fields: readonly string[], hasBody: boolean): Reply | null {
     return this.#context.fields.apply(x, fields, hasBody, this.#context.settings)
   }
 

@@ -1,4 +1,4 @@
-import { type Exchange, type Reply, refusal } from '@sluice/core'
+import { type ReceivedExchange, type Reply, refusal } from '@sluice/core'
 import { readAuthority } from '../../authority.js'
 import { applyClientAddress } from '../../client-address.js'
 import type { ListenerSettings } from '../../listener.js'
@@ -31,7 +31,12 @@ export class RequestFields {
    * @param fields names and values in turn, as received.
    * @returns the refusal, or null.
    */
-  apply(x: Exchange, fields: readonly string[], hasBody: boolean, settings: ListenerSettings): Reply | null {
+  apply(
+    x: ReceivedExchange,
+    fields: readonly string[],
+    hasBody: boolean,
+    settings: ListenerSettings,
+  ): Reply | null {
     this.#begin()
     for (let i = 0; i < fields.length; i += 2) this.#add(x, fields[i]!, fields[i + 1]!, settings)
     const head = this.#head
@@ -71,7 +76,7 @@ export class RequestFields {
     this.#hasLength = false
   }
 
-  #add(x: Exchange, name: string, value: string, { headerBytes }: ListenerSettings): void {
+  #add(x: ReceivedExchange, name: string, value: string, { headerBytes }: ListenerSettings): void {
     switch (name) {
       case ':method':
         x.method = value
@@ -101,7 +106,7 @@ export class RequestFields {
     this.#head.add(name, value)
   }
 
-  #applyTarget(x: Exchange, settings: ListenerSettings): Reply | null {
+  #applyTarget(x: ReceivedExchange, settings: ListenerSettings): Reply | null {
     const target = this.#target
     const end = target.indexOf('?')
     if (end < 0) return applyTarget(x, target, null, settings)

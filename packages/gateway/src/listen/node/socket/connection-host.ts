@@ -1,5 +1,5 @@
 import type net from 'node:net'
-import type { ClientCertificate, RequestIds } from '@sluice/core'
+import type { ClientCertificate, ReceivedExchange, RequestIds } from '@sluice/core'
 import { Exchange } from '@sluice/core'
 import type { CachedClock } from '../../../lib/cached-clock.js'
 import type { TimerWheel } from '../../../lib/timer-wheel.js'
@@ -47,8 +47,8 @@ export interface ConnectionHost {
 export function beginExchange(
   { clock, scheme, settings }: Pick<ConnectionHost, 'clock' | 'scheme' | 'settings'>,
   peer: Peer,
-): Exchange {
-  const x = new Exchange()
+): ReceivedExchange {
+  const x: ReceivedExchange = new Exchange()
   x.startedAt = Date.now()
   x.startedMono = clock.read()
   x.scheme = scheme
