@@ -4,17 +4,20 @@ import {
   definePolicy,
   type Eventual,
   type Exchange,
-  headerCount,
-  headerValue,
-  isFieldValue,
   type Outcome,
   parseDuration,
   removeHeader,
   type Step,
 } from '@sluice/core'
-import { basicToken, type Credentials, parseBasicToken } from '../../identity/consumers/basic-credentials.js'
+import {
+  type BasicRefusals,
+  basicRefusals,
+  type Credentials,
+  parseBasicToken,
+  readBasicToken,
+} from '../../identity/consumers/basic-credentials.js'
 import { openConsumerFile } from '../../identity/consumers/consumer-file.js'
-import { FailureWindow, WINDOW_SECONDS } from '../../identity/consumers/failure-window.js'
+import { FailureWindow } from '../../identity/consumers/failure-window.js'
 import { type User, usersOf } from '../../identity/consumers/users.js'
 import { type BasicAuthConfig, basicAuthSchema } from './schema.js'
 import { PasswordVerifier } from './verifier.js'
@@ -53,26 +56,22 @@ class Gate {
   readonly #stripsCredentials: boolean
   readonly #verifier: PasswordVerifier
   readonly #failures: FailureWindow
-  readonly #refusals: ReturnType<typeof compileRefusals>
+  readonly #refusals: BasicRefusals
 
   constructor(config: BasicAuthConfig, find: FindUser, env: CompileEnv) {
     this.#find = find
     this.#cacheTtlMs = parseDuration(config.cacheTtl)
     this.#maxFailures = config.maxFailuresPerMinute ?? Number.POSITIVE_INFINITY
     this.#stripsCredentials = config.stripCredentials
-    this.#refusals = compileRefusals(config.realm, env)
+    this.#refusals = basicRefusals(config.realm, env)
     this.#verifier = env.shared('basic-auth/verifier', () => new PasswordVerifier())
     const names = config.consumersFile ?? config.users?.map(({ name }) => name).sort()
     this.#failures = env.shared(`basic-auth/failures ${JSON.stringify(names)}`, () => new FailureWindow())
   }
 
   admit(x: Exchange): Eventual {
-    const lines = headerCount(x.headers, 'authorization')
-    if (lines === 0) return this.#refusals.missing
-    const value = headerValue(x.headers, 'authorization')!
-    if (lines > 1) return this.#refusals.invalid
-    const token = basicToken(value)
-    if (token === null) return this.#refusals.missing
+    const token = readBasicToken(x, this.#refusals)
+    if (typeof token !== 'string') return token
     const digest = this.#verifier.digestOf(token)
     const name = this.#verifier.nameOf(digest)
     if (name !== undefined) {
@@ -117,30 +116,5 @@ class Gate {
   #reject(x: Exchange): Outcome {
     this.#failures.add(clientNetwork(x.clientIp), x.startedMono)
     return this.#refusals.invalid
-  }
-}
-
-function compileRefusals(realm: string, env: CompileEnv) {
-  if (!isFieldValue(realm))
-    throw new Error(
-      "'realm' contains a character that is not allowed in a header; use visible ASCII and spaces",
-    )
-  const quoted = realm.replaceAll(/["\\]/g, '\\$&')
-  const challenge = ['www-authenticate', `Basic realm="${quoted}", charset="UTF-8"`]
-  return {
-    missing: env.refusal(
-      'GW_AUTH_MISSING',
-      'send a user name and a password with the Basic scheme',
-      challenge,
-    ),
-    invalid: env.refusal('GW_AUTH_INVALID', 'the user name or the password is not valid', challenge),
-    overloaded: env.refusal('GW_AUTH_OVERLOADED', 'too many passwords are being checked; try again', [
-      'retry-after',
-      '1',
-    ]),
-    throttled: env.refusal('GW_RATE_LIMITED', 'too many failed attempts from this address; wait a minute', [
-      'retry-after',
-      String(WINDOW_SECONDS),
-    ]),
   }
 }

@@ -7,15 +7,19 @@ import {
   definePolicy,
   type Eventual,
   type Exchange,
-  headerCount,
-  headerValue,
-  isFieldValue,
   type Outcome,
   parseDuration,
+  type Reply,
   removeHeader,
 } from '@sluice/core'
-import { basicToken, type Credentials, parseBasicToken } from '../../identity/consumers/basic-credentials.js'
-import { FailureWindow, WINDOW_SECONDS } from '../../identity/consumers/failure-window.js'
+import {
+  type BasicRefusals,
+  basicRefusals,
+  type Credentials,
+  parseBasicToken,
+  readBasicToken,
+} from '../../identity/consumers/basic-credentials.js'
+import { FailureWindow } from '../../identity/consumers/failure-window.js'
 import type { KeyedDigest } from '../../identity/consumers/keyed-digest.js'
 import type { AnswerTier } from '../../shared/call/answer-cache.js'
 import { CallCache, type Found } from '../../shared/call/call-cache.js'
@@ -72,7 +76,8 @@ class Gate {
   readonly #maxFailures: number
   readonly #stripsCredentials: boolean
   readonly #failures: FailureWindow
-  readonly #refusals: ReturnType<typeof compileRefusals>
+  readonly #refusals: BasicRefusals
+  readonly #unavailable: Reply
   readonly #report: (event: string, reason: string) => void
 
   constructor(config: LdapConfig, env: CompileEnv) {
@@ -84,17 +89,15 @@ class Gate {
     const { urls, userDn, userBase, userScope, userFilter } = config
     const users = JSON.stringify([urls, userDn, userBase, userScope, userFilter])
     this.#failures = env.shared(`ldap/failures ${users}`, () => new FailureWindow())
-    this.#refusals = compileRefusals(config.realm ?? 'Restricted', env)
+    this.#refusals = basicRefusals(config.realm ?? 'Restricted', env)
+    const detail = 'passwords cannot be checked at the moment; try again'
+    this.#unavailable = env.refusal('GW_AUTH_UNAVAILABLE', detail, ['retry-after', '1'])
     this.#report = (event, reason) => env.report(event, { urls, reason: reason.slice(0, 200) })
   }
 
   admit(x: Exchange): Eventual {
-    const lines = headerCount(x.headers, 'authorization')
-    if (lines === 0) return this.#refusals.missing
-    if (lines > 1) return this.#refusals.invalid
-    const value = headerValue(x.headers, 'authorization')!
-    const token = basicToken(value)
-    if (token === null) return this.#refusals.missing
+    const token = readBasicToken(x, this.#refusals)
+    if (typeof token !== 'string') return token
     const { cache, digests } = this.#logins
     const key = digests.of(token)
     const verdict = cache.get(key, () => this.#login(x, token, key))
@@ -164,7 +167,7 @@ class Gate {
     if (error instanceof Throttled) return this.#refusals.throttled
     if (error instanceof DirectoryBusy) return this.#refusals.overloaded
     this.#report('ldap_down', error.message)
-    return this.#refusals.unavailable
+    return this.#unavailable
   }
 }
 
@@ -211,32 +214,4 @@ function loginsOf(config: LdapConfig, env: CompileEnv): Logins {
 function bytesOf({ id, name, groups, claims }: DirectoryUser): number {
   const texts = [id, name, ...groups, ...[...claims].flat()]
   return texts.reduce((sum, text) => sum + 2 * text.length + 32, 500)
-}
-
-function compileRefusals(realm: string, env: CompileEnv) {
-  if (!isFieldValue(realm))
-    throw new Error(
-      "'realm' contains a character that is not allowed in a header; use visible ASCII and spaces",
-    )
-  const quoted = realm.replaceAll(/["\\]/g, '\\$&')
-  const challenge = ['www-authenticate', `Basic realm="${quoted}", charset="UTF-8"`]
-  const again = ['retry-after', '1']
-  return {
-    missing: env.refusal(
-      'GW_AUTH_MISSING',
-      'send a user name and a password with the Basic scheme',
-      challenge,
-    ),
-    invalid: env.refusal('GW_AUTH_INVALID', 'the user name or the password is not valid', challenge),
-    overloaded: env.refusal('GW_AUTH_OVERLOADED', 'too many passwords are being checked; try again', again),
-    unavailable: env.refusal(
-      'GW_AUTH_UNAVAILABLE',
-      'passwords cannot be checked at the moment; try again',
-      again,
-    ),
-    throttled: env.refusal('GW_RATE_LIMITED', 'too many failed attempts from this address; wait a minute', [
-      'retry-after',
-      String(WINDOW_SECONDS),
-    ]),
-  }
 }

@@ -1,4 +1,4 @@
-import { type CompileEnv, definePolicy, type Outcome, setHeader } from '@sluice/core'
+import { type CompileEnv, definePolicy, type Eventual, type Outcome, setHeader } from '@sluice/core'
 import type { Decrypted } from '../../crypto/cipher/encryptor.js'
 import { type FieldLocations, fieldLocations } from '../../crypto/cipher/field-locations.js'
 import { KeyRing } from '../../crypto/keys/key-ring.js'
@@ -20,20 +20,13 @@ export const decrypt = definePolicy({
   cost: 'cpu',
   secretNames: ({ fields }) => namesOf(fields.map(({ from, to }) => to ?? from)),
   async compile(config, env) {
-    const side = config.phase
     const ring = new KeyRing(config.keys)
-    const fields = config.fields.map((field) => ({ field, ...locationsOf(field, side) }))
-    const steps = fields.map(async ({ field, from, to }) => {
+    const steps = config.fields.map(async (field) => {
+      const locations = locationsOf(field, config.phase)
       const open = await compileOpener(field, ring, config.allowWeak)
-      return compileField({ field, from, to, open }, side, env)
+      return compileField({ field, open, ...locations }, config.phase, env)
     })
-    return fieldHooks({
-      name: 'decrypt',
-      side,
-      locations: fields.flatMap(({ from, to }) => [from, to]),
-      steps: await Promise.all(steps),
-      maxBodyBytes: config.maxBodyBytes,
-    })
+    return fieldHooks('decrypt', config, await Promise.all(steps))
   },
 })
 
@@ -57,7 +50,7 @@ function compileField({ field, from, to, open }: Field, side: Side, env: Compile
     if (field.contentType !== undefined) setHeader(draft.headers, 'content-type', field.contentType)
     return null
   }
-  return (draft) => {
+  const run = (draft: Draft): Eventual => {
     const written = from.read(draft)
     if (written === null) {
       if (!field.optional) return failed
@@ -66,4 +59,5 @@ function compileField({ field, from, to, open }: Field, side: Side, env: Compile
     }
     return whenSettled(open(written, draft.x), (plain) => put(draft, plain))
   }
+  return { locations: [from, to], run }
 }

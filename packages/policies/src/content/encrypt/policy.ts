@@ -1,12 +1,12 @@
-import { type CompileEnv, definePolicy, setHeader } from '@sluice/core'
+import { type CompileEnv, definePolicy, type Outcome, setHeader } from '@sluice/core'
 import { cipherOf } from '../../crypto/cipher/cipher.js'
 import { compileContext } from '../../crypto/cipher/context.js'
-import { type FieldLocations, fieldLocations } from '../../crypto/cipher/field-locations.js'
+import { fieldLocations } from '../../crypto/cipher/field-locations.js'
 import { writeSealed } from '../../crypto/cipher/sealed-text.js'
 import { KeyRing } from '../../crypto/keys/key-ring.js'
+import type { Draft } from '../../shared/field-location/draft.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
 import { namesOf } from '../../shared/field-location/location.js'
-import type { Side } from '../../shared/message/side.js'
 import { type EncryptConfig, encryptSchema } from './schema.js'
 
 type FieldConfig = EncryptConfig['fields'][number]
@@ -19,33 +19,21 @@ export const encrypt = definePolicy({
   cost: 'cpu',
   secretNames: ({ fields }) => namesOf(fields.map(({ from }) => from)),
   compile(config, env) {
-    const side = config.phase
     const ring = new KeyRing(config.keys)
-    const fields = config.fields.map((field) => ({ field, ...fieldLocations(field, side, 'to') }))
-    return fieldHooks({
-      name: 'encrypt',
-      side,
-      locations: fields.flatMap(({ from, to }) => [from, to]),
-      steps: fields.map((each) => compileField(each, { ring, side, env, allowWeak: config.allowWeak })),
-      maxBodyBytes: config.maxBodyBytes,
-    })
+    const steps = config.fields.map((field) => compileField(field, config, ring, env))
+    return fieldHooks('encrypt', config, steps)
   },
 })
 
-interface Surroundings {
-  readonly ring: KeyRing
-  readonly side: Side
-  readonly env: CompileEnv
-  readonly allowWeak: boolean
-}
-
 function compileField(
-  { field, from, to }: FieldLocations & { field: FieldConfig },
-  around: Surroundings,
+  field: FieldConfig,
+  { phase: side, allowWeak }: EncryptConfig,
+  ring: KeyRing,
+  env: CompileEnv,
 ): FieldStep {
-  const { side, env } = around
-  const cipher = cipherOf(field.algorithm, around.allowWeak, field.context !== undefined)
-  const seal = cipher.encryptor(around.ring.get(field.key))
+  const { from, to } = fieldLocations(field, side, 'to')
+  const cipher = cipherOf(field.algorithm, allowWeak, field.context !== undefined)
+  const seal = cipher.encryptor(ring.get(field.key))
   const context = compileContext(field.context)
   const { encoding } = field
   const keyId = field.writeKeyId ? field.key : null
@@ -58,7 +46,7 @@ function compileField(
     'GW_BODY_UNPARSABLE',
     `the value at '${from.text}' is too long, or '${to.text}' cannot be written`,
   )
-  return (draft) => {
+  const run = (draft: Draft): Outcome => {
     const plain = from.read(draft)
     if (plain === null) {
       if (!field.optional) return missing
@@ -72,4 +60,5 @@ function compileField(
     if (to.isWholeBody) setHeader(draft.headers, 'content-type', contentType)
     return null
   }
+  return { locations: [from, to], run }
 }

@@ -1,4 +1,4 @@
-import { type CompileEnv, definePolicy } from '@sluice/core'
+import { type CompileEnv, definePolicy, type Eventual } from '@sluice/core'
 import { KeyRing } from '../../crypto/keys/key-ring.js'
 import { asymmetricSigner } from '../../crypto/keys/signature.js'
 import { ecdsaForm } from '../../crypto/keys/signature-options.js'
@@ -19,18 +19,9 @@ export const sign = definePolicy({
   schema: signSchema,
   cost: 'cpu',
   compile(config, env) {
-    const side = config.phase
     const ring = new KeyRing(config.keys)
-    return fieldHooks({
-      name: 'sign',
-      side,
-      locations: config.signatures.flatMap(({ from, to }) => [
-        compileLocation(from, side),
-        compileLocation(to, side),
-      ]),
-      steps: config.signatures.map((signature) => compileSignature(signature, ring, side, env)),
-      maxBodyBytes: config.maxBodyBytes,
-    })
+    const steps = config.signatures.map((one) => compileSignature(one, ring, config.phase, env))
+    return fieldHooks('sign', config, steps)
   },
 })
 
@@ -50,7 +41,7 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
     const text = encode(signature, config.encoding)
     return to.write(draft, Buffer.from(text), false) ? null : noRoom
   }
-  return (draft) => {
+  const run = (draft: Draft): Eventual => {
     const bytes = from.read(draft)
     if (bytes === null) {
       if (!config.optional) return missing
@@ -59,4 +50,5 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
     }
     return whenSettled(signBytes(bytes), (signature) => put(draft, signature))
   }
+  return { locations: [from, to], run }
 }

@@ -1,9 +1,10 @@
-import { type CompileEnv, definePolicy } from '@sluice/core'
+import { type CompileEnv, definePolicy, type Eventual } from '@sluice/core'
 import { KeyRing } from '../../crypto/keys/key-ring.js'
 import { asymmetricCheck, firstVerified } from '../../crypto/keys/signature.js'
 import { signatureChecks } from '../../crypto/keys/signature-checks.js'
 import { ecdsaForm } from '../../crypto/keys/signature-options.js'
 import { decode } from '../../shared/encoding/byte-text.js'
+import type { Draft } from '../../shared/field-location/draft.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
 import { compileLocation } from '../../shared/field-location/location.js'
 import type { Side } from '../../shared/message/side.js'
@@ -20,18 +21,9 @@ export const verify = definePolicy({
   schema: verifySchema,
   cost: 'cpu',
   compile(config, env) {
-    const side = config.phase
     const ring = new KeyRing(config.keys)
-    const step = fieldHooks({
-      name: 'verify',
-      side,
-      locations: config.signatures.flatMap(({ from, signature }) => [
-        compileLocation(from, side),
-        compileLocation(signature, side),
-      ]),
-      steps: config.signatures.map((signature) => compileSignature(signature, ring, side, env)),
-      maxBodyBytes: config.maxBodyBytes,
-    })
+    const steps = config.signatures.map((one) => compileSignature(one, ring, config.phase, env))
+    const step = fieldHooks('verify', config, steps)
     return { ...step, decidesOnBody: step.onRequestBody !== undefined }
   },
 })
@@ -52,7 +44,7 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
     'GW_SIGNATURE_INVALID',
     `the signature in '${location.text}' is not valid`,
   )
-  return (draft) => {
+  const run = (draft: Draft): Eventual => {
     const written = location.read(draft)
     const bytes = from.read(draft)
     if (written === null) return bytes === null && config.optional ? null : missing
@@ -66,4 +58,5 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
       return null
     })
   }
+  return { locations: [from, location], run }
 }

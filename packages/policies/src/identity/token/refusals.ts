@@ -1,5 +1,6 @@
-import { type CompileEnv, type ErrorCode, isFieldValue, type Reply } from '@sluice/core'
+import type { CompileEnv, ErrorCode, Reply } from '@sluice/core'
 import { overloadRefusal } from '../../shared/outcome/overload.js'
+import { quotedRealm } from '../consumers/basic-credentials.js'
 
 /** Responses to requests without a valid token. */
 export type TokenRefusals = ReturnType<typeof compileRefusals>
@@ -50,11 +51,7 @@ type Challenge = (...parameters: string[]) => string[]
 
 /** Compiles the challenge (RFC 6750 section 3). @throws Error if the realm cannot be written in it. */
 export function bearerChallenge(realm?: string): Challenge {
-  if (realm !== undefined && !isFieldValue(realm))
-    throw new Error(
-      "'realm' contains a character that is not allowed in a header; use visible ASCII and spaces",
-    )
-  const space = realm === undefined ? [] : [`realm="${realm.replaceAll(/["\\]/g, '\\$&')}"`]
+  const space = realm === undefined ? [] : [`realm="${quotedRealm(realm)}"`]
   return (...parameters) => ['www-authenticate', `Bearer ${[...space, ...parameters].join(', ')}`.trimEnd()]
 }
 

@@ -16,27 +16,31 @@ import { Draft } from './draft.js'
 import type { FieldLocation } from './location.js'
 
 /** A compiled definition of a policy that works on locations of a message. */
-export type FieldStep = (draft: Draft) => Eventual
+export interface FieldStep {
+  readonly locations: readonly FieldLocation[]
+  run(draft: Draft): Eventual
+}
 
 /** Creates a refusal. For a response the fault is the upstream's. */
 export function sideRefusal(env: CompileEnv, side: Side, code: ErrorCode, detail: string): Reply {
   return env.refusal(faultCode(side, code), detail)
 }
 
-interface FieldPolicy {
-  readonly name: string
-  readonly side: Side
-  readonly steps: readonly FieldStep[]
-  readonly locations: readonly FieldLocation[]
-  /** Maximum body size, as configured. */
+/** Options that all policies with locations have. */
+interface FieldPolicyConfig {
+  readonly phase: Side
   readonly maxBodyBytes: string
 }
 
 /** Creates hooks that run the steps in order, without the body if no location is in it. */
-export function fieldHooks({ name, side, steps, locations, maxBodyBytes }: FieldPolicy): Step {
+export function fieldHooks(
+  name: string,
+  { phase: side, maxBodyBytes }: FieldPolicyConfig,
+  steps: readonly FieldStep[],
+): Step {
   const run = (x: Exchange, body: Uint8Array | null): Eventual => runGuarded(steps, new Draft(x, side, body))
   const limit = parseSize(maxBodyBytes)
-  const isInBody = locations.some((location) => location.isInBody)
+  const isInBody = steps.some(({ locations }) => locations.some((location) => location.isInBody))
   const bound = (x: Exchange): null => {
     limitBody(x, side, limit)
     return null
@@ -58,7 +62,7 @@ function runGuarded(steps: readonly FieldStep[], draft: Draft): Eventual {
 /** Runs the steps. Returns a promise only if a step waits. Changes are written to the message after the last step. */
 function runSteps(steps: readonly FieldStep[], draft: Draft, from: number): Eventual {
   for (let i = from; i < steps.length; i++) {
-    const outcome = steps[i]!(draft)
+    const outcome = steps[i]!.run(draft)
     if (outcome === null) continue
     if (outcome instanceof Promise) return outcome.then((late) => late ?? runSteps(steps, draft, i + 1))
     return outcome satisfies Outcome
