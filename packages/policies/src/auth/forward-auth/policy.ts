@@ -13,6 +13,7 @@ import {
   type Step,
   setHeader,
 } from '@sluice/core'
+import { reasonOf } from '../../shared/call/call-options.js'
 import { openEndpoint } from '../../shared/call/endpoint.js'
 import { fieldName } from '../../shared/message/field-name.js'
 import { SpoofedFields } from '../../shared/message/spoofed-fields.js'
@@ -101,7 +102,7 @@ class Gate {
   /** Handles a failure of the server. @throws any other error. */
   #fail(x: Exchange, error: unknown): Outcome {
     if (!(error instanceof HttpCallFailed) && !(error instanceof NoDecision)) throw error
-    const reason = error instanceof HttpCallFailed ? `${error.failure}: ${error.message}` : error.message
+    const reason = reasonOf(error)
     this.#report(reason)
     if (this.#isOpen) {
       x.setVar(VARIABLE, 'unavailable')

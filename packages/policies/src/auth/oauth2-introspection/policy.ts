@@ -11,6 +11,7 @@ import { ForwardedClaims } from '../../identity/token/forwarded-claims.js'
 import { compileRefusals } from '../../identity/token/refusals.js'
 import { tokenLocation } from '../../identity/token/token-options.js'
 import { CALL_LOOP, hopField } from '../../shared/call/call-hops.js'
+import { reasonOf } from '../../shared/call/call-options.js'
 import { IntrospectionFailed, type IntrospectionRefusals } from './answer-reader.js'
 import { Introspection } from './introspection.js'
 import { type IntrospectionConfig, introspectionSchema } from './schema.js'
@@ -69,7 +70,7 @@ class TokenGate {
   /** @throws the error if the server did not cause it. */
   #fail(x: Exchange, error: unknown): Outcome {
     if (!(error instanceof HttpCallFailed) && !(error instanceof IntrospectionFailed)) throw error
-    const reason = error instanceof HttpCallFailed ? `${error.failure}: ${error.message}` : error.message
+    const reason = reasonOf(error)
     this.#report(reason)
     x.record.reason = reason
     return this.#refusals.unavailable

@@ -10,12 +10,13 @@ import {
   pageOf,
   UnknownLogin,
 } from '../../identity/session/pending-logins.js'
-import { loginUnavailable, reasonOf, redirect } from '../../identity/session/redirect.js'
+import { loginUnavailable, redirect } from '../../identity/session/redirect.js'
 import type { Session } from '../../identity/session/session.js'
 import { isNavigation, type Site } from '../../identity/session/site.js'
 import { claimAt } from '../../identity/token/claim.js'
 import { idOf } from '../../identity/token/claim-rules.js'
 import type { ProviderTokens } from '../../identity/token/provider-tokens.js'
+import { reasonOf } from '../../shared/call/call-options.js'
 import type { Cookies } from '../../shared/field-location/cookie.js'
 import { isJsonObject, type JsonObject, memberOf } from '../../shared/json/strict-json.js'
 import type { IssuedTokens, Provider } from './provider.js'

@@ -1,4 +1,4 @@
-import { type CompileEnv, HttpCallFailed, type Reply, substitute } from '@sluice/core'
+import { type CompileEnv, type Reply, substitute } from '@sluice/core'
 
 const EMPTY = new Uint8Array(0)
 
@@ -13,10 +13,4 @@ export function loginUnavailable(env: Pick<CompileEnv, 'refusal'>, headers: read
     ...['retry-after', '1'],
     ...headers,
   ])
-}
-
-/** Returns the description of a failed call for logs. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof HttpCallFailed) return `${error.failure}: ${error.message}`
-  return error instanceof Error ? error.message : String(error)
 }

@@ -9,12 +9,12 @@ import {
   type Slot,
   setHeader,
 } from '@sluice/core'
-import { durationWithin } from '../../shared/call/call-options.js'
+import { durationWithin, reasonOf } from '../../shared/call/call-options.js'
 import { type Cookies, removeCookies } from '../../shared/field-location/cookie.js'
 import { CookieJar } from './cookie-jar.js'
 import type { CookieSeal } from './cookie-seal.js'
 import type { EndedSessions } from './ended-sessions.js'
-import { loginUnavailable, reasonOf } from './redirect.js'
+import { loginUnavailable } from './redirect.js'
 import { type OpenSession, type Session, SessionCodec } from './session.js'
 import type { SessionConfig } from './session-options.js'
 import { isNavigation, isOfSite, type Site } from './site.js'

@@ -33,57 +33,44 @@ export function claimText(value: unknown): string | null {
   return JSON.stringify(value)
 }
 
-/** Returns the claims as conditions see them: by name, nested claims by path. */
-export function claimTexts(claims: JsonObject): ReadonlyMap<string, string> {
+/**
+ * Returns the claims as conditions see them: by name, nested claims by path.
+ * @param lists receives the items of claims that are lists of several strings, numbers or booleans.
+ */
+export function claimTexts(
+  claims: JsonObject,
+  lists: Map<string, readonly string[]> | null = null,
+): ReadonlyMap<string, string> {
   const texts = new Map<string, string>()
-  addTexts(texts, claims, { prefix: '', depth: 1 })
+  addTexts({ texts, lists }, claims, { prefix: '', depth: 1 })
   return texts
 }
 
 /** Top-level names take precedence over equal paths. */
 function addTexts(
-  texts: Map<string, string>,
+  found: { readonly texts: Map<string, string>; readonly lists: Map<string, readonly string[]> | null },
   claims: JsonObject,
-  at: { prefix: string; depth: number },
+  at: { readonly prefix: string; readonly depth: number },
 ): void {
   const inner: [string, JsonObject][] = []
   for (const [name, value] of Object.entries(claims)) {
-    if (texts.size >= MAX_CLAIMS) return
+    if (found.texts.size >= MAX_CLAIMS) return
     const path = at.prefix + name
     const text = claimText(value)
-    if (text !== null && !texts.has(path)) texts.set(path, text)
+    if (text !== null && !found.texts.has(path)) {
+      found.texts.set(path, text)
+      if (isListOfSeveral(value)) found.lists?.set(path, value.map(String))
+    }
     if (isJsonObject(value) && at.depth < MAX_DEPTH) inner.push([path, value])
   }
-  for (const [path, value] of inner) addTexts(texts, value, { prefix: `${path}.`, depth: at.depth + 1 })
+  for (const [path, value] of inner) addTexts(found, value, { prefix: `${path}.`, depth: at.depth + 1 })
 }
 
-/**
- * Returns the items of claims that are lists of several strings, numbers or booleans, or null if there are
- * none.
- * @param texts texts of the same claims.
- */
-export function claimLists(
-  claims: JsonObject,
-  texts: ReadonlyMap<string, string>,
-): ReadonlyMap<string, readonly string[]> | null {
+/** Returns the items of claims that are lists, by path, or null if there are none. */
+export function claimLists(claims: JsonObject): ReadonlyMap<string, readonly string[]> | null {
   const lists = new Map<string, readonly string[]>()
-  addLists(lists, claims, texts, { prefix: '', depth: 1 })
+  claimTexts(claims, lists)
   return lists.size === 0 ? null : lists
-}
-
-function addLists(
-  lists: Map<string, readonly string[]>,
-  claims: JsonObject,
-  texts: ReadonlyMap<string, string>,
-  at: { prefix: string; depth: number },
-): void {
-  for (const [name, value] of Object.entries(claims)) {
-    const path = at.prefix + name
-    // A different claim may have the same path. The text tells which one has precedence.
-    if (isListOfSeveral(value) && texts.get(path) === claimText(value)) lists.set(path, value.map(String))
-    else if (isJsonObject(value) && at.depth < MAX_DEPTH)
-      addLists(lists, value, texts, { prefix: `${path}.`, depth: at.depth + 1 })
-  }
 }
 
 function isListOfSeveral(value: unknown): value is readonly (string | number | boolean)[] {

@@ -22,6 +22,6 @@ export function consumerIn(all: JsonObject, claims: ConsumerClaims): Consumer {
   const roles = rolesClaim === undefined ? null : claimItems(claimAt(all, rolesClaim))
   return consumerOf(claims.auth, id, {
     ...{ name: name ?? id, groups, roles },
-    ...{ scopes: scopesOf(all), claims: claims.texts, claimLists: claimLists(all, claims.texts) },
+    ...{ scopes: scopesOf(all), claims: claims.texts, claimLists: claimLists(all) },
   })
 }

@@ -1,4 +1,4 @@
-import { type HttpClientOptions, type HttpClientTls, parseDuration } from '@sluice/core'
+import { HttpCallFailed, type HttpClientOptions, type HttpClientTls, parseDuration } from '@sluice/core'
 
 /** Maximum timeout of a policy's call to another server. */
 const MAX_TIMEOUT_MS = 20_000
@@ -26,4 +26,10 @@ export function durationWithin(maxMs: number, written: string, key: string): num
   const ms = parseDuration(written)
   if (ms > maxMs) throw new Error(`'${key}' is longer than ${maxMs / 1000} s; shorten it`)
   return ms
+}
+
+/** Returns the description of a failed call for logs. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof HttpCallFailed) return `${error.failure}: ${error.message}`
+  return error instanceof Error ? error.message : String(error)
 }
