@@ -3,7 +3,7 @@ import { MAX_BANS_SHOWN } from '../supervise/limits/bans.js'
 import { type LimitCount, MAX_COUNTS } from '../supervise/limits/limit-counters.js'
 import type { AdminCall } from './endpoint.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
-import { readMembers } from './request-body.js'
+import { type Members, readJson } from './request-body.js'
 
 /** Maximum length of an id or key. */
 const MAX_TEXT = 8192
@@ -13,15 +13,18 @@ const MAX_USED = 1e12
 export function countsAnswer(call: AdminCall, kind: LimitKind): Promise<AdminAnswer> {
   const policy = call.query.get('policy')
   const key = call.query.get('key')
-  if (policy === null && key !== null) return refused('add the policy of the key: ?policy=ID&key=KEY')
-  return answering(async () => countsOf(await call.backend.limits.get({ kind, policy, key }), kind, policy))
+  return answering(async () => {
+    if (policy === null && key !== null)
+      return problemAnswer('GW_ADMIN_BAD_REQUEST', 'add the policy of the key: ?policy=ID&key=KEY')
+    return countsOf(await call.backend.limits.get({ kind, policy, key }), kind, policy)
+  })
 }
 
 /** Resets counts: `{"policy":"ID"}`, or one key with `"key":"KEY"`. */
 export async function resetAnswer(call: AdminCall, kind: LimitKind): Promise<AdminAnswer> {
   const asked = await readSelection(call)
-  if ('answer' in asked) return asked.answer
-  const { policy, key } = asked
+  if (!asked.ok) return asked.answer
+  const { policy, key } = asked.value
   return answering(async () => {
     const reset = await call.backend.limits.reset({ kind, policy, key }, call.actor)
     return reset === null ? unknown(kind, policy) : jsonAnswer(200, { policy, key, reset })
@@ -30,16 +33,16 @@ export async function resetAnswer(call: AdminCall, kind: LimitKind): Promise<Adm
 
 /** Sets the used count of a quota: `{"policy":"ID","key":"KEY","used":NUMBER}` */
 export async function setQuotaAnswer(call: AdminCall): Promise<AdminAnswer> {
-  const body = await call.body(['application/json'])
-  if (!body.ok) return body.answer
-  const { policy, key, used } = readOnly(body.text, ['policy', 'key', 'used']) ?? {}
-  if (!isText(policy) || !isKey(key) || !isUsed(used)) {
-    return refused('send {"policy":"ID","key":"KEY","used":NUMBER}')
-  }
-  const { actor } = call
-  return answering(async () =>
-    countsOf(await call.backend.limits.set({ policy, key, used, actor }), 'quota', policy),
-  )
+  const usage = 'send {"policy":"ID","key":"KEY","used":NUMBER}'
+  const asked = await readJson(call, ['policy', 'key', 'used'], readUsed, usage)
+  if (!asked.ok) return asked.answer
+  const { policy } = asked.value
+  const change = { ...asked.value, actor: call.actor }
+  return answering(async () => countsOf(await call.backend.limits.set(change), 'quota', policy))
+}
+
+function readUsed({ policy, key, used }: Members) {
+  return isText(policy) && isKey(key) && isUsed(used) ? { policy, key, used } : null
 }
 
 /** Handles `GET /v1/bans`: all policies or `?policy=ID`. */
@@ -55,8 +58,8 @@ export function bansAnswer({ query, backend }: AdminCall): Promise<AdminAnswer> 
 /** Lifts bans: `{"policy":"ID"}`, or one key with `"key":"KEY"`. */
 export async function liftAnswer(call: AdminCall): Promise<AdminAnswer> {
   const asked = await readSelection(call)
-  if ('answer' in asked) return asked.answer
-  const { policy, key } = asked
+  if (!asked.ok) return asked.answer
+  const { policy, key } = asked.value
   return answering(async () => {
     const lifted = await call.backend.bans.lift(policy, key, call.actor)
     return lifted === null ? unknown('client-ban', policy) : jsonAnswer(200, { policy, key, lifted })
@@ -64,15 +67,13 @@ export async function liftAnswer(call: AdminCall): Promise<AdminAnswer> {
 }
 
 /** Reads the policy and key of a body; a null key means all keys. */
-async function readSelection(
-  call: AdminCall,
-): Promise<{ readonly policy: string; readonly key: string | null } | { readonly answer: AdminAnswer }> {
-  const body = await call.body(['application/json'])
-  if (!body.ok) return body
-  const named = readOnly(body.text, ['policy', 'key'])
-  const { policy, key = null } = named ?? {}
-  if (isText(policy) && (key === null || isKey(key))) return { policy, key }
-  return { answer: await refused('send {"policy":"ID"} or {"policy":"ID","key":"KEY"}') }
+function readSelection(call: AdminCall) {
+  const usage = 'send {"policy":"ID"} or {"policy":"ID","key":"KEY"}'
+  return readJson(call, ['policy', 'key'], selectionIn, usage)
+}
+
+function selectionIn({ policy, key = null }: Members) {
+  return isText(policy) && (key === null || isKey(key)) ? { policy, key } : null
 }
 
 function countsOf(counts: readonly LimitCount[] | null, kind: LimitKind, policy: string | null): AdminAnswer {
@@ -87,10 +88,6 @@ function unknown(kind: LimitKind | 'client-ban', policy: string): AdminAnswer {
   )
 }
 
-async function refused(detail: string): Promise<AdminAnswer> {
-  return problemAnswer('GW_ADMIN_BAD_REQUEST', detail)
-}
-
 async function answering(work: () => Promise<AdminAnswer>): Promise<AdminAnswer> {
   try {
     return await work()
@@ -99,12 +96,6 @@ async function answering(work: () => Promise<AdminAnswer>): Promise<AdminAnswer>
     const detail = `the state server is unavailable: ${error.message}; until it is back, requests follow the policy's 'onStoreDown'`
     return problemAnswer('GW_ADMIN_STORE_UNAVAILABLE', detail)
   }
-}
-
-/** Returns the members of a JSON object that has only these names; null for anything else. */
-function readOnly(text: string, names: readonly string[]): Readonly<Record<string, unknown>> | null {
-  const members = readMembers(text)
-  return members !== null && Object.keys(members).every((name) => names.includes(name)) ? members : null
 }
 
 function isText(value: unknown): value is string {

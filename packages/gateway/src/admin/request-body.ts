@@ -35,15 +35,42 @@ export async function readBody(
   return decoded(Buffer.concat(chunks))
 }
 
-/** Returns the members of a JSON object; null for anything else. */
-export function readMembers(text: string): Readonly<Record<string, unknown>> | null {
-  let value: unknown
+/** The parsed value of a JSON body, or the refusal. */
+export type ParsedBody<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly answer: AdminAnswer }
+
+/** Members of a JSON object. */
+export type Members = Readonly<Record<string, unknown>>
+
+/**
+ * Reads a JSON object that has no members but these.
+ * @param parse returns null for members that it does not accept.
+ * @param usage tells the caller what to send.
+ */
+export async function readJson<T>(
+  call: { body(types: readonly string[]): Promise<BodyText> },
+  names: readonly string[],
+  parse: (members: Members) => T | null,
+  usage: string,
+): Promise<ParsedBody<T>> {
+  const body = await call.body(['application/json'])
+  if (!body.ok) return body
+  const members = membersOf(body.text)
+  const isKnown = members !== null && Object.keys(members).every((name) => names.includes(name))
+  const value = isKnown ? parse(members) : null
+  return value === null ? refused(problemAnswer('GW_ADMIN_BAD_REQUEST', usage)) : { ok: true, value }
+}
+
+/** Returns the members of a JSON object; none for an empty text, and null for anything else. */
+function membersOf(text: string): Members | null {
+  if (text === '') return {}
   try {
-    value = JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    return typeof value !== 'object' || value === null || Array.isArray(value) ? null : { ...value }
   } catch {
     return null
   }
-  return typeof value !== 'object' || value === null || Array.isArray(value) ? null : { ...value }
 }
 
 function decoded(bytes: Buffer): BodyText {
@@ -64,6 +91,6 @@ function tooLarge(maxBytes: number): AdminAnswer {
   return problemAnswer('GW_ADMIN_BODY_TOO_LARGE', detail, { headers: { connection: 'close' } })
 }
 
-function refused(answer: AdminAnswer): BodyText {
+function refused(answer: AdminAnswer): { readonly ok: false; readonly answer: AdminAnswer } {
   return { ok: false, answer }
 }

@@ -1,7 +1,7 @@
 import type { PurgeScope } from '@sluice/core'
 import type { AdminCall } from './endpoint.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
-import { readMembers } from './request-body.js'
+import { type Members, readJson } from './request-body.js'
 
 /** Maximum number of characters of a key or tag, as for a URL. */
 const MOST_CHARS = 16_384
@@ -9,11 +9,9 @@ const USAGE = 'send {"key":"HOST/PATH?QUERY"}, {"prefix":"HOST/PATH"}, {"tag":"N
 
 /** Purges stored responses in all workers. */
 export async function purgeAnswer(call: AdminCall): Promise<AdminAnswer> {
-  const body = await call.body(['application/json'])
-  if (!body.ok) return body.answer
-  const scope = readScope(body.text)
-  if (scope === null) return problemAnswer('GW_ADMIN_BAD_REQUEST', USAGE)
-  const answers = await call.backend.queryResponses({ purge: scope })
+  const scope = await readJson(call, ['key', 'prefix', 'tag', 'all'], readScope, USAGE)
+  if (!scope.ok) return scope.answer
+  const answers = await call.backend.queryResponses({ purge: scope.value })
   const purged = answers.reduce((sum, answer) => sum + (answer?.purged ?? 0), 0)
   return jsonAnswer(200, { purged, unanswered: answers.filter((answer) => answer === null).length })
 }
@@ -39,8 +37,8 @@ export async function cacheAnswer({ backend }: AdminCall): Promise<AdminAnswer> 
   return jsonAnswer(200, { ...sums, requests })
 }
 
-function readScope(text: string): PurgeScope | null {
-  const entries = Object.entries(readMembers(text) ?? {})
+function readScope(members: Members): PurgeScope | null {
+  const entries = Object.entries(members)
   const [by, named] = entries[0] ?? []
   if (entries.length !== 1) return null
   if (by === 'all') return named === true ? { by } : null

@@ -5,6 +5,7 @@ import { drainAnswer } from './drain-targets.js'
 import type { AdminCall, Endpoint } from './endpoint.js'
 import { liftAnswer, resetAnswer, setQuotaAnswer } from './limit-counts.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
+import { type Members, readJson } from './request-body.js'
 import { purgeAnswer } from './stored-responses.js'
 
 /** Media types of a document. */
@@ -70,40 +71,32 @@ function holdTime(text: string): number | null {
 
 /** Activates or discards the document that was prepared with `hold`. */
 async function postSettle(call: AdminCall, isActivated: boolean): Promise<AdminAnswer> {
-  const body = await call.body(['application/json'])
-  if (!body.ok) return body.answer
-  const digest = digestIn(body.text)
-  if (digest === null) return problemAnswer('GW_ADMIN_BAD_REQUEST', 'send {"digest":"DIGEST"}')
+  const asked = await readJson(call, ['digest'], digestIn, 'send {"digest":"DIGEST"}')
+  if (!asked.ok) return asked.answer
+  const digest = asked.value
   const result = await call.backend.held.settle(digest, isActivated)
   if (result === null)
     return problemAnswer('GW_ADMIN_NOT_FOUND', 'no held document with this digest; it may have expired')
   return isActivated ? applyAnswer(result) : jsonAnswer(200, { result: 'discarded', digest })
 }
 
-function digestIn(text: string): string | null {
-  try {
-    const { digest, ...rest } = JSON.parse(text) as { readonly digest?: unknown }
-    return typeof digest === 'string' && Object.keys(rest).length === 0 ? digest : null
-  } catch {
-    return null
-  }
+function digestIn({ digest }: Members): string | null {
+  return typeof digest === 'string' ? digest : null
 }
 
 async function postRollback(call: AdminCall): Promise<AdminAnswer> {
-  const body = await call.body(['application/json'])
-  if (!body.ok) return body.answer
-  const asked = rollbackOptions(body.text)
-  if (asked === null) {
-    return problemAnswer('GW_ADMIN_BAD_REQUEST', 'send {} or {"to":"DEPLOY ID","note":"TEXT"}')
-  }
-  const request = writeRequest(call, asked.note)
+  const usage = 'send {} or {"to":"DEPLOY ID","note":"TEXT"}'
+  const asked = await readJson(call, ['to', 'note'], rollbackOptions, usage)
+  if (!asked.ok) return asked.answer
+  const { to, note } = asked.value
+  const request = writeRequest(call, note)
   if (typeof request === 'string') return problemAnswer('GW_ADMIN_BAD_REQUEST', request)
-  const result = await call.backend.rollback(asked.to, request)
+  const result = await call.backend.rollback(to, request)
   if (result !== null) return applyAnswer(result)
   const detail =
-    asked.to === null
+    to === null
       ? 'there is no earlier deploy; see GET /v1/deploys'
-      : `there is no deploy '${asked.to}'; see GET /v1/deploys`
+      : `there is no deploy '${to}'; see GET /v1/deploys`
   return problemAnswer('GW_ADMIN_NOT_FOUND', detail)
 }
 
@@ -158,15 +151,6 @@ function applyAnswer(result: ApplyResult): AdminAnswer {
   }
 }
 
-function rollbackOptions(text: string): { readonly to: string | null; readonly note: string } | null {
-  let asked: unknown
-  try {
-    asked = JSON.parse(text === '' ? '{}' : text)
-  } catch {
-    return null
-  }
-  if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) return null
-  const { to = null, note = '', ...rest }: { to?: unknown; note?: unknown } = asked
-  const isKnown = Object.keys(rest).length === 0 && typeof note === 'string'
-  return isKnown && (to === null || typeof to === 'string') ? { to, note } : null
+function rollbackOptions({ to = null, note = '' }: Members) {
+  return typeof note === 'string' && (to === null || typeof to === 'string') ? { to, note } : null
 }
