@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DocumentSource, Overrides, Plan } from '@sluice/config'
 import { formatDiagnostic, readDocumentFile, resolvePlan } from '@sluice/config/serving'
@@ -14,7 +15,6 @@ import { DrainedFile } from './supervise/health/drained-file.js'
 import { outliveParent } from './supervise/parent/parent-link.js'
 import { handleSignals } from './supervise/signals.js'
 import { Supervisor } from './supervise/supervisor.js'
-import { packageVersion } from './supervise/version.js'
 import { workerFork } from './supervise/workers/fork.js'
 import { heapFlags, type Tier, thisMachine, workerCount } from './supervise/workers/sizing.js'
 import { createOperationLog, type OperationLog } from './telemetry/operation-log.js'
@@ -130,4 +130,11 @@ function sizeOf({ workers, tier }: SupervisorOptions): (plan: Plan) => number {
 function earlyWorkers({ workers, tier }: SupervisorOptions): number {
   if (workers === undefined && tier === undefined && heapFlags(1).length === 0) return 1
   return workerCount({ workers: workers ?? null, tier: tier ?? null, planned: null }, thisMachine())
+}
+
+/** Returns the version in this package's package.json. */
+function packageVersion(): string {
+  const file = new URL('../package.json', import.meta.url)
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }
+  return version
 }

@@ -25,12 +25,12 @@ import { HeldRollout } from './rollout/held-rollout.js'
 import { LastGoodFile } from './rollout/last-good.js'
 import { Services } from './services/services.js'
 import { isDocumentAtFault, StartError, startError } from './start-error.js'
-import { listenerStatuses } from './status/listener-status.js'
 import { logSamples } from './status/log-samples.js'
 import { METRICS_HELP } from './status/metrics-help.js'
 import {
   type Addresses,
   type ListenerStatus,
+  listenerStatuses,
   pluginStatuses,
   type SupervisorStatus,
 } from './status/status.js'

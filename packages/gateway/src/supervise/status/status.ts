@@ -1,5 +1,6 @@
-import type { PluginPlan } from '@sluice/config'
+import type { ListenerPlan, PluginPlan } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
+import { addressText, type Ports } from '../listeners/listener-ports.js'
 import type { RolloutReport } from '../rollout/apply-result.js'
 import type { Origin } from '../rollout/deploy-history.js'
 
@@ -101,4 +102,13 @@ export interface ListenerStatus {
   readonly engine: 'uws' | 'node'
   readonly tls: boolean
   readonly url: string
+}
+
+/** Returns the listeners of a plan with their actual ports. */
+export function listenerStatuses(listeners: readonly ListenerPlan[], ports: Ports): ListenerStatus[] {
+  return listeners.map(({ address, host, engine, tls, port: planned }) => {
+    const port = ports[address] ?? planned
+    const url = `${tls === null ? 'http' : 'https'}://${addressText(host, port)}`
+    return { address, host, port, engine, tls: tls !== null, url }
+  })
 }
