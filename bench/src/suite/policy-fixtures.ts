@@ -71,7 +71,7 @@ const ON_NO_BODY: readonly Entry[] = [
     { authorization: `Bearer ${API_KEY}` },
   ],
   ['ldap', { urls: [DIRECTORY], userDn: 'uid={{username}},ou=people,dc=example,dc=org' }, BASIC],
-  ['compress', { minSize: '1b', types: ['*/*'] }, { 'accept-encoding': 'gzip' }],
+  ['compress', { minBytes: '1b', types: ['*/*'] }, { 'accept-encoding': 'gzip' }],
   [
     'cors',
     { origins: ['https://app.example.com', 'https://*.example.org'], credentials: true },
@@ -81,7 +81,7 @@ const ON_NO_BODY: readonly Entry[] = [
   ['security-headers', { preset: 'api' }],
   ['size-limit', { request: { maxUrlBytes: '2kb', maxHeaders: 40 } }],
   ['time-window', { windows: [{ from: '00:00', to: '24:00' }] }],
-  ['concurrency-limit', { max: 10_000 }],
+  ['concurrency-limit', { limit: 10_000 }],
   ['rate-limit', { limit: '1000000/s', burst: 1_000_000 }],
   ['quota', { limit: 1_000_000_000_000, per: 'month' }],
   // Cost of uncached requests: the suite's upstream sends no freshness information.
@@ -136,7 +136,7 @@ const SCRIPT = `export function onRequest(ctx) {
 }`
 
 const ON_JSON: readonly Entry[] = [
-  ['body-limit', { max: '1mb' }],
+  ['body-limit', { maxBytes: '1mb' }],
   [
     'hmac-signature',
     {

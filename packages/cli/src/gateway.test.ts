@@ -145,7 +145,7 @@ routes:
   - id: small
     match: { path: /small }
     upstream: up
-    policies: [{ use: body-limit, with: { max: 10b } }]
+    policies: [{ use: body-limit, with: { maxBytes: 10b } }]
   - id: nobody
     match: { path: /nobody }
     upstream: up

@@ -28,7 +28,10 @@ test('deployments every 500 ms for 30 s fail no request on persistent or new con
     // The upstream that is busy goes, another takes its place.
     base.replace('  up:', '  other:').replace('upstream: up', 'upstream: other'),
     base.replace('"127.0.0.1:0", health', `"127.0.0.1:0" }, { address: "127.0.0.1:${port}", health`),
-    base.replace('upstream: up', 'upstream: up\n    policies: [{ use: body-limit, with: { max: 1kb } }]'),
+    base.replace(
+      'upstream: up',
+      'upstream: up\n    policies: [{ use: body-limit, with: { maxBytes: 1kb } }]',
+    ),
   ]
   const gateway = await startGateway(t, base)
   const load = startLoad(`${gateway.url}/a`, 16)

@@ -80,7 +80,7 @@ test('the catalog names each policy by its own name', () => {
 test('a reference without an example omits that section and marks required options', () => {
   const text = referenceOf(catalog.get('body-limit') as Policy)
   assert.doesNotMatch(text, /## Example/)
-  assert.match(text, /\| `max` \| string \| required \|/)
+  assert.match(text, /\| `maxBytes` \| string \| required \|/)
   assert.match(text, /\| `raise` \| boolean \| `false` \|/)
 })
 

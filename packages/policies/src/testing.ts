@@ -177,7 +177,10 @@ export function schemaMistakes(policy: Policy, config: unknown): string[] {
     useDefaults: true,
     strict: true,
     // The gateway has its own check for `choice`.
-    keywords: ['secret', 'path', 'destination', 'expects', 'choice'],
+    keywords: [
+      ...['secret', 'path', 'destination', 'expects', 'choice'],
+      ...['deprecatedKeys', 'deprecatedValues', 'shorthand'],
+    ],
   })
   const check = ajv.compile(policy.schema)
   if (check(config)) return []

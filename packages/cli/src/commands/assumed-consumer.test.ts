@@ -21,7 +21,7 @@ routes:
     match: { path: /orders/* }
     respond: { body: hi }
     policies:
-      - { use: api-key, with: { consumersFile: consumers.jsonl } }
+      - { use: api-key, with: { consumers: consumers.jsonl } }
       - use: authorize
         with:
           deny: [{ consumers: [evil], claims: { plan: [gold, free] } }]

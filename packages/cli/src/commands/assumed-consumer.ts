@@ -15,13 +15,12 @@ interface KnownConsumer {
 }
 
 interface Settings {
-  readonly consumersFile?: string
   /** Consumers of api-key. */
   readonly keys?: readonly KnownConsumer[]
   /** Consumers of basic-auth. */
   readonly users?: readonly KnownConsumer[]
-  /** Consumers of mtls. */
-  readonly consumers?: readonly KnownConsumer[]
+  /** Consumers of mtls, or the file of those of api-key and basic-auth. */
+  readonly consumers?: readonly KnownConsumer[] | { readonly file: string }
 }
 
 /**
@@ -42,8 +41,8 @@ export function assumedConsumer(text: string, policies: readonly PolicyUse[]): C
   throw new Failure(`no policy of the route knows the consumer '${text}'; ${remedy}`)
 }
 
-function knownConsumers({ consumersFile, keys, users, consumers }: Settings): readonly KnownConsumer[] {
-  if (consumersFile !== undefined) return readConsumers(consumersFile)
+function knownConsumers({ keys, users, consumers }: Settings): readonly KnownConsumer[] {
+  if (consumers !== undefined && 'file' in consumers) return readConsumers(consumers.file)
   return [keys, users, consumers].flatMap((list) => (Array.isArray(list) ? list : []))
 }
 

@@ -283,7 +283,7 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   assert.equal(readFileSync(gateway.config, 'utf8'), readFileSync(next, 'utf8'))
 
   // What a policy makes of its settings is only known where it is compiled: in the workers.
-  const impossible = changed({ policy: '{ use: body-limit, with: { min: 2kb, max: 1kb } }' })
+  const impossible = changed({ policy: '{ use: body-limit, with: { minBytes: 2kb, maxBytes: 1kb } }' })
   const [text, value] = [
     await run('deploy', '-c', impossible),
     await run('deploy', '-c', impossible, '-o', 'json'),

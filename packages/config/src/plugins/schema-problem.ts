@@ -3,7 +3,10 @@ import { Ajv } from 'ajv'
 import { addKeywords } from '../check/keywords.js'
 
 /** Keywords that only the gateway uses, not a validator. */
-const ANNOTATIONS = ['secret', 'path', 'destination', 'expects', 'remedy', 'keepsReference']
+const ANNOTATIONS = [
+  ...['secret', 'path', 'destination', 'expects', 'remedy', 'keepsReference'],
+  ...['deprecatedKeys', 'deprecatedValues', 'shorthand'],
+]
 
 /** Returns the problem with a schema of policy parameters as one line, or null. */
 export function schemaProblem(schema: TSchema): string | null {

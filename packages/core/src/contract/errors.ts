@@ -30,7 +30,7 @@ export const GATEWAY_ERRORS = {
     status: 413,
     title: 'Body too large',
     when: 'The request body exceeds `limits.bodyBytes` or the maximum of a `body-limit` policy.',
-    remedy: 'Send less, or raise `limits.bodyBytes` of the listener or `max` of `body-limit`.',
+    remedy: 'Send less, or raise `limits.bodyBytes` of the listener or `maxBytes` of `body-limit`.',
   },
   GW_URL_TOO_LONG: {
     status: 414,

@@ -15,10 +15,7 @@ export interface Limit {
 
 /** Configuration fields of `rate-limit` that define the limits. */
 export interface RateConfig {
-  readonly limit?: string | undefined
-  readonly limits?:
-    | readonly (string | { readonly limit: string; readonly burst?: number | undefined })[]
-    | undefined
+  readonly limit: string | readonly (string | { readonly limit: string; readonly burst?: number | undefined })[]
   readonly algorithm?: LimitRule['algorithm'] | undefined
   readonly burst?: number | undefined
 }
@@ -43,9 +40,7 @@ const CLOCKS_APART_MS = 5000
 /** Returns the limits of a `rate-limit` policy. @throws Error if a limit is invalid. */
 export function rateLimits(config: RateConfig): Limit[] {
   const { algorithm = 'gcra' } = config
-  const listed = config.limits ?? []
-  const entries = [...(config.limit === undefined ? [] : [config.limit]), ...listed]
-  if (entries.length === 0) throw new Error('no limit is set; add for example limit: 100/s')
+  const entries = typeof config.limit === 'string' ? [config.limit] : config.limit
   return entries.map((entry) => {
     const { limit, burst = config.burst } = typeof entry === 'string' ? { limit: entry } : entry
     if (burst !== undefined && algorithm !== 'gcra') {

@@ -137,7 +137,7 @@ test('authorize requires an authentication policy before it', () => {
 })
 
 test('a limit per consumer without earlier authentication causes a warning', () => {
-  const limit = (settings: string) => `{ use: rate-limit, with: { limits: [5/m], ${settings} } }`
+  const limit = (settings: string) => `{ use: rate-limit, with: { limit: [5/m], ${settings} } }`
   const byConsumer = limit('key: consumer.id')
   for (const [policies, isWarned] of [
     [`[${byConsumer}, ${KEYS}]`, true],

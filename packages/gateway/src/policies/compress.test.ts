@@ -159,7 +159,7 @@ test('bodies that must not change or would not shrink are not compressed', async
 })
 
 test('short bodies are compressed only if identity is refused, and errors like successes', async (t) => {
-  const { port } = await serve(t, asAsked, { config: { minSize: '4kb' } })
+  const { port } = await serve(t, asAsked, { config: { minBytes: '4kb' } })
   const short = await ask(port, '/', { 'accept-encoding': 'gzip' })
   assert.equal(short.headers['content-encoding'], undefined)
   const forced = await ask(port, '/', { 'accept-encoding': 'gzip, identity;q=0' })

@@ -28,7 +28,7 @@ test('a gateway takes up a changed file of consumers by itself, and keeps the la
 routes:
   - id: a
     respond: { status: 200 }
-    policies: [{ use: api-key, with: { consumersFile: '${file}' } }]
+    policies: [{ use: api-key, with: { consumers: '${file}' } }]
 `
   const bundle = loadOrThrow(text, catalog)
   assert.deepEqual(await policyMistakes(bundle, catalog), [])

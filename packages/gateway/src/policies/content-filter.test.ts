@@ -59,7 +59,7 @@ test('patterns across chunk boundaries are found', async (t) => {
 })
 
 test('a large body is filtered on a worker thread', async (t) => {
-  const rule = { name: 'pin', pattern: '\\d{4}', target: ['body:$..pin'], action: 'mask' }
+  const rule = { name: 'pin', pattern: '\\d{4}', targets: ['body:$..pin'], action: 'mask' }
   const { seen, gateway } = await serve(t, [['content-filter', { rules: [rule] }]])
   const body = JSON.stringify({ pin: '1234', fill: 'x'.repeat(100_000) })
   const headers = { 'content-type': 'application/json' }
@@ -69,7 +69,7 @@ test('a large body is filtered on a worker thread', async (t) => {
 })
 
 test('a filter of responses replaces what must not leave', async (t) => {
-  const rule = { name: 'trace', pattern: 'at [\\w.]+\\(', target: ['body'], phase: 'response' }
+  const rule = { name: 'trace', pattern: 'at [\\w.]+\\(', targets: ['body'], phase: 'response' }
   const { gateway } = await serve(
     t,
     [['content-filter', { rules: [rule] }]],

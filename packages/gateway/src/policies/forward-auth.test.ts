@@ -58,7 +58,7 @@ test("the server gets the request, and the upstream gets only the server's heade
   )
   const gateway = await gatewayAsking(t, up.url, {
     url: `${auth.url}/verify?a=1`,
-    addHeaders: { 'x-route': '{{route.id}}' },
+    headers: { 'x-route': '{{route.id}}' },
     upstreamHeaders: ['X-User-Id', 'x-admin'],
     clientHeaders: ['set-cookie'],
     consumer: { id: 'x-user-id', groups: 'x-user-groups' },

@@ -12,7 +12,7 @@ test('callers are admitted by the location of the address from a trusted proxy o
   const policies = [
     {
       ...{ id: 'geo', use: 'geo-filter', when: null, onError: 'fail' as const },
-      with: { file: FILE, allow: { countries: ['TR', 'NZ'] }, private: 'deny' },
+      with: { database: { file: FILE }, allow: { countries: ['TR', 'NZ'] }, private: 'deny' },
     },
   ]
   const serve = (trustedProxies: string[]) =>

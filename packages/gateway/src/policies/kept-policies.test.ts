@@ -59,7 +59,7 @@ test('each policy goes on through a change of another route, and closes once whe
 
 test('a policy keeps what it has counted through a change of another route', async (t) => {
   const origin = await httpOrigin(t, (_, res) => res.end())
-  const settings = { limits: ['2/h'], key: 'client.ip' }
+  const settings = { limit: ['2/h'], key: 'client.ip' }
   const use = { id: 'limit', use: 'rate-limit', with: settings, when: null, onError: 'fail' as const }
   const gateway = await startGateway(t, {}, { catalog })
   const statuses: number[] = []

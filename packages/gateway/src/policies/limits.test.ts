@@ -78,8 +78,8 @@ test('at a closed time requests are refused with Retry-After', async (t) => {
 
 test('a slot is freed after a response, an abort, a timeout, a refusal and an upstream failure', async (t) => {
   const waiting: http.ServerResponse[] = []
-  const limit: Use = ['concurrency-limit', { max: 1 }]
-  const later: Use = ['body-limit', { max: '5b' }]
+  const limit: Use = ['concurrency-limit', { limit: 1 }]
+  const later: Use = ['body-limit', { maxBytes: '5b' }]
   const gateway = await serve(
     t,
     [limit, later],
@@ -124,7 +124,7 @@ test('a slot is freed after a response, an abort, a timeout, a refusal and an up
 
 test('queued requests get free slots in order, and aborted ones get none', async (t) => {
   const waiting: http.ServerResponse[] = []
-  const limit: Use = ['concurrency-limit', { max: 1, queue: { max: 2, timeout: '20s' } }]
+  const limit: Use = ['concurrency-limit', { limit: 1, queue: { limit: 2, timeout: '20s' } }]
   const gateway = await serve(t, [limit], (_, res) => void waiting.push(res))
   const first = fetch(gateway.url)
   await until(() => waiting.length === 1)

@@ -111,12 +111,12 @@ test('forward-auth evicts the least recently used decisions and limits the respo
   const bounded = await gatewayOf(t, 'forward-auth', {
     url: auth.url,
     cache,
-    maxAnswerBytes: '1kb',
+    maxResponseBytes: '1kb',
     timeout: '20s',
   })
   for (const path of ['/a', '/a', '/b', '/a']) assert.equal((await fetch(bounded.url + path)).status, 200)
   assert.equal(auth.calls.length, 3)
-  const small = await gatewayOf(t, 'forward-auth', { url: auth.url, maxAnswerBytes: '100b' })
+  const small = await gatewayOf(t, 'forward-auth', { url: auth.url, maxResponseBytes: '100b' })
   assert.equal((await fetch(small.url)).status, 503)
 })
 

@@ -28,11 +28,11 @@ test('backend-auth without credentials, or with two kinds, lists the options', (
 test('saml without a provider is told how one is described', () => {
   const audience = 'https://api.example.com'
   assert.deepEqual(said('saml', { audience }), [
-    `${WITH} has no 'idp' (add idp: { metadataFile: FILE }, or { entityId: NAME, certificates: [PEM] })`,
+    `${WITH} has no 'idp' (add idp: { metadata: FILE }, or { entityId: NAME, certificates: [PEM] })`,
   ])
   for (const idp of [{}, { certificates: ['x'] }])
     assert.deepEqual(said('saml', { audience, idp }), [
-      `${WITH}.idp needs 'metadataFile' or 'entityId' (add one of them)`,
+      `${WITH}.idp needs 'metadata' or 'entityId' (add one of them)`,
     ])
 })
 

@@ -90,7 +90,7 @@ test('Retry-After says when a request of this cost can pass', async (t) => {
 })
 
 test('headers: legacy shows the tightest limit, off only Retry-After; several policies add to one list', async (t) => {
-  const legacy = { limits: ['100/h', '3/d'], algorithm: 'fixed', headers: 'legacy' }
+  const legacy = { limit: ['100/h', '3/d'], algorithm: 'fixed', headers: 'legacy' }
   const gateway = await serve(
     t,
     [{ with: legacy }],
@@ -118,10 +118,10 @@ test('headers: legacy shows the tightest limit, off only Retry-After; several po
 
 test('limits: all have to allow it, and what one refuses takes nothing from the others', async (t) => {
   const gateway = await serve(t, [
-    { with: { limits: ['5/h', '2/d'], algorithm: 'fixed', headers: 'legacy' } },
+    { with: { limit: ['5/h', '2/d'], algorithm: 'fixed', headers: 'legacy' } },
   ])
   assert.deepEqual(await statuses(6, () => ask(gateway)), [200, 200, 429, 429, 429, 429])
-  const draft = await serve(t, [{ with: { limits: ['5/h', '2/d'], algorithm: 'fixed' } }])
+  const draft = await serve(t, [{ with: { limit: ['5/h', '2/d'], algorithm: 'fixed' } }])
   await statuses(6, () => ask(draft))
   const policies = (await ask(draft)).headers.get('ratelimit-policy')
   assert.equal(policies, '"r0/1-1";q=5;w=3600, "r0/1-2";q=2;w=86400')
@@ -226,8 +226,8 @@ test('cost: of the request, of the response, and nonsense is 1', async (t) => {
   assert.deepEqual(await statuses(3, () => ask(gateway, '/2/')), [200, 200, 429])
 })
 
-test('countPer: a shared policy counts for all its routes, or for each', async (t) => {
-  const shared = (countPer: string) => ({ id: countPer, with: { limit: '1/h', countPer } })
+test('counterScope: a shared policy counts for all its routes, or for each', async (t) => {
+  const shared = (counterScope: string) => ({ id: counterScope, with: { limit: '1/h', counterScope } })
   const gateway = await serve(t, [shared('policy')], [shared('policy')], [shared('route')], [shared('route')])
   assert.deepEqual([(await ask(gateway, '/0/')).status, (await ask(gateway, '/1/')).status], [200, 429])
   assert.deepEqual([(await ask(gateway, '/2/')).status, (await ask(gateway, '/3/')).status], [200, 200])
@@ -237,8 +237,8 @@ test('countPer: a shared policy counts for all its routes, or for each', async (
   assert.deepEqual([(await ask(apart, '/0/')).status, (await ask(apart, '/1/')).status], [200, 200])
 })
 
-test('shadow: nothing is refused, and the metrics tell what would have been', async (t) => {
-  const gateway = await serve(t, [{ id: 's', with: { limit: '1/h', shadow: true } }])
+test('dryRun: nothing is refused, and the metrics tell what would have been', async (t) => {
+  const gateway = await serve(t, [{ id: 's', with: { limit: '1/h', dryRun: true } }])
   assert.deepEqual(await statuses(3, () => ask(gateway)), [200, 200, 200])
   assert.match((await ask(gateway)).headers.get('ratelimit')!, /r=0/)
   const samples = gateway.plane.samples().filter(({ name }) => name === 'gw_limit_requests_total')

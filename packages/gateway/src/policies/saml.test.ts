@@ -155,16 +155,16 @@ for (const engine of ['uws', 'node'] as const)
 test('metadata that have ended are a mistake of the document, and close their routes alone where a worker starts', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-saml-'))
   t.after(() => rmSync(dir, { recursive: true, force: true }))
-  const metadataFile = join(dir, 'idp.xml')
+  const file = join(dir, 'idp.xml')
   const certificate = idp.certificatePem.replaceAll(/-----[^-]+-----/g, '')
   const key = `<KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>${certificate}</X509Certificate></X509Data></KeyInfo>`
   writeFileSync(
-    metadataFile,
+    file,
     `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${ENTITY}" validUntil="2020-01-01T00:00:00Z"><IDPSSODescriptor><KeyDescriptor>${key}</KeyDescriptor></IDPSSODescriptor></EntityDescriptor>`,
   )
   const saml = {
     use: 'saml',
-    with: { idp: { metadataFile }, audience: AUDIENCE, from: 'header' },
+    with: { idp: { metadata: { file } }, audience: AUDIENCE, from: 'header' },
   }
   const text = `version: 1
 routes:

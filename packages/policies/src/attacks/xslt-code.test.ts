@@ -144,7 +144,7 @@ test('imports are read as the stylesheet is, whatever their encoding and however
     for (const href of ['href="part.xsl"', `_href="{concat('part', '.xsl')}"`]) {
       const config: XsltConfig = {
         stylesheet: { inline: xsl(`<xsl:import ${href}/>${template('<o/>')}`) },
-        imports: { 'part.xsl': path },
+        imports: { 'part.xsl': { file: path } },
       }
       await assert.rejects(compiled(config, envFor(t)), CODE, name)
     }
@@ -158,7 +158,7 @@ test('an import that only the lenient parser of SaxonJS could read is no stylesh
   const part = xsl(`<xsl:param name="p" static="yes" select="Q{${JS}}eval('1')"/>`)
   writeFileSync(path, `${part.replace('/1999/', '/1999&#x2F;')}<`)
   const inline = xsl(`<xsl:import _href="{'part.xsl'}"/>${template('<o/>')}`)
-  const config: XsltConfig = { stylesheet: { inline }, imports: { 'part.xsl': path } }
+  const config: XsltConfig = { stylesheet: { inline }, imports: { 'part.xsl': { file: path } } }
   await assert.rejects(compiled(config, envFor(t)), /cannot be compiled|not well-formed/)
 })
 

@@ -120,7 +120,7 @@ test('failed calls are refused, ignored or answered as configured', async (t) =>
       { from: '$.tier', to: 'header.x-tier', required: true, ...(what === 'no JSON' && { default: 'd' }) },
     ]
     const timeout = what === 'silence' ? '100ms' : '20s'
-    const call = { name: 'c', url, timeout, maxAnswerBytes: '1kb', save }
+    const call = { name: 'c', url, timeout, maxResponseBytes: '1kb', save }
     const respond = { status: 418, body: { why: '{{req.method}}' } }
     routes[`/${i}/fail`] = [{ calls: [call] }]
     routes[`/${i}/respond`] = [{ calls: [{ ...call, onError: 'respond', respond }] }]

@@ -308,13 +308,13 @@ test('random queries take no more than the store has, and what is used stays', a
   const { ask, gateway } = await cacheBench(
     t,
     (_, res) => res.writeHead(200, FRESH).end('x'.repeat(20_000)),
-    { maxObject: '30kb', maxBytes: '200kb' },
+    { maxObjectBytes: '30kb', maxBytes: '200kb' },
   )
   const large = await cacheBench(t, (_, res) => res.writeHead(200, FRESH).end('x'.repeat(50_000)), {
-    maxObject: '30kb',
+    maxObjectBytes: '30kb',
   })
   assert.equal(await leaks(large, ['/a'], ['/a']), true)
-  assert.equal(large.seen.length, 2, 'it is larger than maxObject')
+  assert.equal(large.seen.length, 2, 'it is larger than maxObjectBytes')
   for (let i = 0; i < 40; i++) {
     await ask(`/a?random=${i}`)
     assert.match((await ask('/used')).headers['cache-status'] as string, i === 0 ? /stored/ : /hit/)

@@ -166,21 +166,21 @@ function countingOf(kind: LimitKind, use: PolicyUse, route: RoutePlan): Counting
   const config = use.with as never
   const {
     scope = 'cluster',
-    countPer = 'policy',
+    counterScope = 'policy',
     key = 'client.ip',
   } = use.with as {
     scope?: Counting['scope']
-    countPer?: string
+    counterScope?: string
     key?: string | readonly string[]
   }
   const limits = kind === 'quota' ? [quotaLimit(config)] : rateLimits(config)
-  const apart = countPer === 'api' ? (route.api?.name ?? route.id) : route.id
+  const apart = counterScope === 'api' ? (route.api?.name ?? route.id) : route.id
   return {
     id: use.id,
     prefix: counterPrefix(kind, use.id),
     limits,
     scope,
-    places: [countPer === 'policy' ? '' : apart],
+    places: [counterScope === 'policy' ? '' : apart],
     isByAddress: isAddressKey([key].flat().join()),
   }
 }

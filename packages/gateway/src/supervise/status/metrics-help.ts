@@ -24,7 +24,7 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
   gw_cache_values_total:
     'Operations of the policy `cache`, by policy, operation and result: hit, miss, stored, too_large (not stored), forgotten, none (a lookup without a key), error (the store did not answer).',
   gw_consumers_file_failures_total:
-    'Changed consumer files (`consumersFile`) that could not be read. The previous content stays active.',
+    'Changed consumer files (`consumers`) that could not be read. The previous content stays active.',
   gw_client_bans_total:
     'Actions of `client-ban`, by policy and result: banned (a client), refused (a request of a banned client), shadow (would have been refused), dropped (a response not counted because the table was full).',
   gw_compress_responses_total:

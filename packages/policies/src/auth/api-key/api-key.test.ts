@@ -174,7 +174,7 @@ test('a duplicate digest, an invalid name and an invalid time are rejected', () 
     /repeats the key of 'acme'/,
   )
   assert.throws(compile({ keys: [] }), /'keys' is empty/)
-  assert.throws(compile({ consumersFile: 'a.jsonl' }), /write either 'keys' or 'consumersFile'/)
+  assert.throws(compile({ consumers: { file: 'a.jsonl' } }), /write either 'keys' or 'consumers'/)
   assert.throws(() => apiKey.compile({}, testEnv()), /write either/)
   assert.throws(compile({ name: 'x key' }), /is not a header name/)
   assert.throws(compile({ in: 'query', name: 'a&b' }), /is not a name for a cookie or query parameter/)

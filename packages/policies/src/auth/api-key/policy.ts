@@ -28,17 +28,17 @@ export const apiKey = definePolicy({
   secretNames: (config) => [config.name],
   authenticates: () => 'request',
   compile(config, env) {
-    const { keys, consumersFile, strip, name, prefix = '' } = config
+    const { keys, consumers, strip, name, prefix = '' } = config
     const location = config.in === 'query' ? queryCredential(name, prefix) : headerCredential(name, prefix)
-    if ((keys === undefined) === (consumersFile === undefined))
-      throw new Error("write either 'keys' or 'consumersFile'")
+    if ((keys === undefined) === (consumers === undefined))
+      throw new Error("write either 'keys' or 'consumers'")
     const refusals = compileRefusals(challengeOf(config, location.name), env)
     const step = (find: FindKey): Step => ({
       name: 'api-key',
       onRequest: gate(location, find, strip, refusals),
     })
     if (keys !== undefined) return step(compileKeys(keys))
-    return openConsumerFile(consumersFile!, env).then((file) =>
+    return openConsumerFile(consumers!.file, env).then((file) =>
       step((digest) => file.table!.keys.get(digest)),
     )
   },

@@ -1,7 +1,7 @@
+import { Type } from '@sinclair/typebox'
 import type { Configured } from '@sluice/core'
 import {
   closed,
-  optionalFile,
   optionalFlag,
   optionalList,
   optionalOneOf,
@@ -11,6 +11,7 @@ import {
   string,
   text,
 } from '../../shared/options/options.js'
+import { fileSource } from '../../shared/options/text-source.js'
 
 const key = closed('One key.', {
   id: text(
@@ -47,8 +48,8 @@ export const apiKeySchema = policyOptions(
       'Text before the key, compared case-insensitively, such as `Bearer ` with the header `authorization`.',
     ),
     keys: optionalList(key, 'Accepted keys.', { minItems: 1, maxItems: 100_000 }),
-    consumersFile: optionalFile(
-      'Alternative to `keys`: a file of consumers with their keys, see docs/guides/consumers.md. It is reloaded when it changes.',
+    consumers: Type.Optional(
+      fileSource('the consumers with their keys, see docs/guides/consumers.md, as an alternative to `keys`'),
     ),
     strip: optionalFlag(true, 'Removes the key before the request is sent upstream.'),
   },
@@ -56,6 +57,7 @@ export const apiKeySchema = policyOptions(
     'Responds with 401 `GW_AUTH_MISSING` if there is no key, and with 401 `GW_AUTH_INVALID` if the key is unknown, repeated or longer than 512 characters. An expired key gets 401 `GW_AUTH_EXPIRED`.',
     'Only SHA-256 digests of keys are stored. This is safe for random keys of 128 bits or more, such as those from `gw new-key`, but not for passwords chosen by people.',
   ],
+  { deprecatedKeys: { consumersFile: 'consumers' } },
 )
 
 /** Configuration of `api-key`, derived from its schema. */

@@ -29,15 +29,15 @@ export const basicAuth = definePolicy({
   schema: basicAuthSchema,
   authenticates: () => 'request',
   compile(config, env) {
-    const { users, consumersFile } = config
-    if ((users === undefined) === (consumersFile === undefined))
-      throw new Error("write either 'users' or 'consumersFile'")
+    const { users, consumers } = config
+    if ((users === undefined) === (consumers === undefined))
+      throw new Error("write either 'users' or 'consumers'")
     const step = (find: FindUser): Step => {
       const gate = new Gate(config, find, env)
       return { name: 'basic-auth', onRequest: (x) => gate.admit(x) }
     }
     if (users === undefined)
-      return openConsumerFile(consumersFile!, env).then((file) =>
+      return openConsumerFile(consumers!.file, env).then((file) =>
         step((name) => file.table!.users.find(name)),
       )
     const known = usersOf(users)
@@ -65,7 +65,7 @@ class Gate {
     this.#stripsCredentials = config.stripCredentials
     this.#refusals = basicRefusals(config.realm, env)
     this.#verifier = env.shared('basic-auth/verifier', () => new PasswordVerifier())
-    const names = config.consumersFile ?? config.users?.map(({ name }) => name).sort()
+    const names = config.consumers?.file ?? config.users?.map(({ name }) => name).sort()
     this.#failures = env.shared(`basic-auth/failures ${JSON.stringify(names)}`, () => new FailureWindow())
   }
 

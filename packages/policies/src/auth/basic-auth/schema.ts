@@ -1,8 +1,8 @@
+import { Type } from '@sinclair/typebox'
 import type { Configured } from '@sluice/core'
 import {
   closed,
   optionalDuration,
-  optionalFile,
   optionalFlag,
   optionalInteger,
   optionalList,
@@ -11,6 +11,7 @@ import {
   string,
   text,
 } from '../../shared/options/options.js'
+import { fileSource } from '../../shared/options/text-source.js'
 
 const user = closed('One user.', {
   name: text(256, 'User name. It is also the consumer id.'),
@@ -28,8 +29,10 @@ const user = closed('One user.', {
 export const basicAuthSchema = policyOptions(
   {
     users: optionalList(user, 'Users that may call.', { minItems: 1, maxItems: 10_000 }),
-    consumersFile: optionalFile(
-      'Alternative to `users`: a file of consumers with their passwords, see docs/guides/consumers.md. It is reloaded when it changes.',
+    consumers: Type.Optional(
+      fileSource(
+        'the consumers with their passwords, see docs/guides/consumers.md, as an alternative to `users`',
+      ),
     ),
     realm: optionalString('Protection space named in the challenge.', {
       default: 'Restricted',
@@ -46,6 +49,7 @@ export const basicAuthSchema = policyOptions(
     'Missing credentials get 401 `GW_AUTH_MISSING`, wrong ones 401 `GW_AUTH_INVALID`. An unknown user and a wrong password cannot be told apart, not even by timing. Credentials are UTF-8 (RFC 7617) and at most 8 KB. A password may contain colons.',
     'A password is hashed once, off the event loop, and then remembered for `cacheTtl` as an HMAC with a key that exists only in the process. At most two hashes run concurrently, and client addresses (IPv6: /64 networks) take turns. A password that was correct before goes first. Attempts from one address on unknown users share a hash. Up to 512 requests may wait, and one address may use half of the free slots. Further requests get 503 `GW_AUTH_OVERLOADED` with `retry-after`, as do requests that have waited for 20 s. A changed password takes effect on reload.',
   ],
+  { deprecatedKeys: { consumersFile: 'consumers' } },
 )
 
 /** Configuration of `basic-auth`, derived from its schema. */

@@ -20,9 +20,9 @@ export type BuildCall = (x: Exchange, body: Uint8Array | null) => HttpCall | typ
 
 /** Compiles the call to the server. @throws Error if a field is not valid. */
 export function compileCall(config: ForwardAuthConfig, path: string): BuildCall {
-  const { requestHeaders, addHeaders = {}, withBody } = config
+  const { requestHeaders, headers = {}, withBody } = config
   const method = withBody ? 'POST' : config.method
-  const added = Object.entries(addHeaders).map(([name, text]): readonly [string, string | Render] => [
+  const added = Object.entries(headers).map(([name, text]): readonly [string, string | Render] => [
     sentName(name),
     compileFieldValue(name, text),
   ])

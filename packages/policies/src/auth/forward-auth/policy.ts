@@ -62,7 +62,7 @@ class Gate {
   readonly #report: (reason: string) => void
 
   constructor(config: ForwardAuthConfig, env: CompileEnv) {
-    const maxResponseBytes = parseSize(config.maxAnswerBytes)
+    const maxResponseBytes = parseSize(config.maxResponseBytes)
     const { origin, path, client } = openEndpoint({ ...config, maxResponseBytes }, env)
     this.#ask = compileCall(config, path)
     this.#cache = new DecisionCache(config, env, compileReader(config))

@@ -67,7 +67,7 @@ export const forwardAuthSchema = policyOptions(
       'authorization',
       'cookie',
     ]),
-    addHeaders: optionalRecord(
+    headers: optionalRecord(
       Type.String({ maxLength: 4096 }),
       'Additional fields for the server. Values may contain {{placeholders}}, as in `header`. Empty values are omitted.',
       { maxProperties: 32 },
@@ -90,7 +90,7 @@ export const forwardAuthSchema = policyOptions(
     ]),
     consumer,
     timeout: optionalDuration('Maximum time to wait for the server, 1ms to 20s.', '1s'),
-    maxAnswerBytes: optionalSize('Maximum size of the response body. A larger one is a failure.', '64kb'),
+    maxResponseBytes: optionalSize('Maximum size of the response body. A larger one is a failure.', '64kb'),
     onFailure: optionalOneOf(
       ['deny', 'allow'],
       'Behaviour if the server does not respond, responds with 5xx, or gives no decision: `deny` responds with 503 `GW_AUTH_UNAVAILABLE`. `allow` lets the request continue without the server\'s fields and sets `vars["forward-auth"]` to `unavailable`.',
@@ -104,6 +104,7 @@ export const forwardAuthSchema = policyOptions(
     'A 2xx response allows the request. A 3xx or 4xx response is passed to the client with its status, its body and the fields of `denyHeaders`. Everything else is a failure: a timeout, 5xx, a response that is too large or not HTTP. Redirects are passed on, never followed.',
     'Concurrent identical calls are coalesced into one, even without `cache`. Decisions with `set-cookie`, redirects, and those with `no-store`, `no-cache` or `private` in `cache-control` are never cached or shared. Refusals are cached separately, so that they cannot evict allowing decisions. Cache keys are digests, so no credentials are stored. Each call carries `x-sluice-hops`. A call that returns to the gateway more than 5 times is refused with 508 `GW_CALL_LOOP`.',
   ],
+  { deprecatedKeys: { addHeaders: 'headers', maxAnswerBytes: 'maxResponseBytes' } },
 )
 
 /** Configuration of `forward-auth`, derived from its schema. */

@@ -36,20 +36,24 @@ export const ldapSchema = policyOptions(
       'Directory servers in order of preference. Later ones are used if earlier ones are unreachable.',
       { minItems: 1, maxItems: 10 },
     ),
-    tls: optionalClosed('TLS settings of connections.', {
-      startTls: optionalFlag(
-        false,
-        'Switches `ldap://` connections to TLS before any other request (StartTLS, RFC 4511, 4.14).',
-      ),
-      caFile: optionalFile('Trusted certificate authorities (PEM). Default: those of Node.js.'),
-      servername: optionalString('Expected name in the server certificate. Default: the host.', {
-        ...text,
-        maxLength: 253,
-      }),
-      certFile: optionalFile('Client certificate of the gateway (PEM).'),
-      keyFile: optionalFile('Private key of the client certificate (PEM).'),
-      allowPlaintext: optionalFlag(false, 'Allows sending passwords to other hosts without TLS.'),
-    }),
+    tls: optionalClosed(
+      'TLS settings of connections.',
+      {
+        startTls: optionalFlag(
+          false,
+          'Switches `ldap://` connections to TLS before any other request (StartTLS, RFC 4511, 4.14).',
+        ),
+        caFile: optionalFile('Trusted certificate authorities (PEM). Default: those of Node.js.'),
+        servername: optionalString('Expected name in the server certificate. Default: the host.', {
+          ...text,
+          maxLength: 253,
+        }),
+        certFile: optionalFile('Client certificate of the gateway (PEM).'),
+        keyFile: optionalFile('Private key of the client certificate (PEM).'),
+        allowPlaintext: optionalFlag(false, 'Allows sending passwords to other hosts without TLS.'),
+      },
+      { deprecatedKeys: { serverName: 'servername' } },
+    ),
     userDn: optionalString(
       'Name that users bind with: `uid={{username}},ou=people,dc=example,dc=org`, or `{{username}}@example.org` for Active Directory. Default: the entry that `userFilter` finds.',
       text,

@@ -263,13 +263,13 @@ test('a request without a session gets 401 if it is not a page load', async () =
 test('with expired metadata, logins are refused and sessions continue', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-saml-'))
   t.after(() => rmSync(dir, { recursive: true, force: true }))
-  const [metadataFile, now] = [join(dir, 'idp.xml'), Date.now()]
+  const [file, now] = [join(dir, 'idp.xml'), Date.now()]
   const certificate = idp.certificatePem.replaceAll(/-----[^-]+-----/g, '')
   writeFileSync(
-    metadataFile,
+    file,
     `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${ENTITY}" validUntil="${new Date(now + 30_000).toISOString()}"><IDPSSODescriptor><KeyDescriptor><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>${certificate}</X509Certificate></X509Data></KeyInfo></KeyDescriptor></IDPSSODescriptor></EntityDescriptor>`,
   )
-  const { pages, acs } = await site({ idp: { metadataFile, ssoUrl: SSO } })
+  const { pages, acs } = await site({ idp: { metadata: { file }, ssoUrl: SSO } })
   t.mock.timers.enable({ apis: ['Date'], now })
   const [ann, bob] = [new Jar(), new Jar()]
   const { id, relayState } = await begin(pages, ann)

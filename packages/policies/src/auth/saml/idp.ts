@@ -1,5 +1,4 @@
 import { type KeyObject, X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import type { CompileEnv } from '@sluice/core'
 import type { XmlElement } from 'libxml2-wasm'
 import { attributeOf, base64Bytes, childrenNamed, isElement } from '../../content/ws-security/elements.js'
@@ -8,6 +7,7 @@ import { certificateFrom } from '../../content/ws-security/pem.js'
 import { rsaWeaknessOf } from '../../crypto/keys/key-strength.js'
 import { parseXml } from '../../engines/xml/gate.js'
 import { XML_LIMITS } from '../../engines/xml/limits.js'
+import { type TextSource, textOfSource } from '../../shared/options/text-source.js'
 import { parseTime } from '../../shared/time/utc-time.js'
 import { SAML } from './names.js'
 import type { SamlConfig } from './schema.js'
@@ -47,7 +47,7 @@ export function openIdentityProvider(idp: SamlConfig['idp'], env: CompileEnv): I
   const provider = identityProvider(idp)
   const { validUntilMs } = provider
   if (validUntilMs === Number.POSITIVE_INFINITY) return provider
-  const problem = `'idp.metadataFile' was valid until ${new Date(validUntilMs).toISOString()}: get a new file from the provider`
+  const problem = `'idp.metadata' was valid until ${new Date(validUntilMs).toISOString()}: get a new file from the provider`
   let isReported = Date.now() >= validUntilMs
   if (isReported) env.reportOutdated(EXPIRED, problem)
   env.schedule(LOOK_EVERY_MS, () => {
@@ -60,16 +60,16 @@ export function openIdentityProvider(idp: SamlConfig['idp'], env: CompileEnv): I
 
 /** Reads the configuration of a provider. @throws Error for a missing or unreadable description. */
 export function identityProvider(idp: SamlConfig['idp']): IdentityProvider {
-  const { metadataFile, entityId, certificates, ssoUrl, allowExpired = false } = idp
-  if ((metadataFile === undefined) === (entityId === undefined))
-    throw new Error("'idp' needs either 'metadataFile' or 'entityId' with 'certificates'")
+  const { metadata, entityId, certificates, ssoUrl, allowExpired = false } = idp
+  if ((metadata === undefined) === (entityId === undefined))
+    throw new Error("'idp' needs either 'metadata' or 'entityId' with 'certificates'")
   const description =
-    metadataFile === undefined
+    metadata === undefined
       ? {
           ...{ entityId: entityId!, certificates: configuredCertificates(certificates), ssoUrl: null },
           validUntilMs: Number.POSITIVE_INFINITY,
         }
-      : readMetadata(metadataFile)
+      : readMetadata(metadata)
   const { validUntilMs } = description
   const keys = description.certificates.map((certificate) => {
     const key = keyOf(certificate, allowExpired)
@@ -102,19 +102,19 @@ interface ProviderMetadata {
 }
 
 /** Reads metadata (SAML Metadata 2.0, section 2). @throws Error */
-function readMetadata(file: string): ProviderMetadata {
-  const view = parseXml(readFileSync(file), { ...XML_LIMITS, maxBytes: MAX_METADATA_BYTES })
+function readMetadata(source: TextSource): ProviderMetadata {
+  const view = parseXml(Buffer.from(textOfSource(source)), { ...XML_LIMITS, maxBytes: MAX_METADATA_BYTES })
   try {
     const { root } = view.document
     const entityId = attributeOf(root, 'entityID')
     const [role, ...more] = childrenNamed(root, SAML.metadata, 'IDPSSODescriptor')
     if (!isElement(root, SAML.metadata, 'EntityDescriptor') || entityId === null || role === undefined)
-      throw new Error("'idp.metadataFile' is not the metadata of one identity provider")
-    if (more.length > 0) throw new Error("'idp.metadataFile' describes the provider more than once")
+      throw new Error("'idp.metadata' is not the metadata of one identity provider")
+    if (more.length > 0) throw new Error("'idp.metadata' describes the provider more than once")
     const certificates = childrenNamed(role, SAML.metadata, 'KeyDescriptor')
       .filter((one) => attributeOf(one, 'use') !== 'encryption')
       .flatMap(certificatesIn)
-    if (certificates.length === 0) throw new Error("'idp.metadataFile' has no signing certificate")
+    if (certificates.length === 0) throw new Error("'idp.metadata' has no signing certificate")
     const [sso] = childrenNamed(role, SAML.metadata, 'SingleSignOnService').filter(
       (one) => attributeOf(one, 'Binding') === SAML.redirect,
     )
@@ -133,7 +133,7 @@ function endOf(element: XmlElement): number {
   const text = attributeOf(element, 'validUntil')
   if (text === null) return Number.POSITIVE_INFINITY
   const ms = parseTime(text)
-  if (Number.isNaN(ms)) throw new Error("'validUntil' in 'idp.metadataFile' is not a time in UTC")
+  if (Number.isNaN(ms)) throw new Error("'validUntil' in 'idp.metadata' is not a time in UTC")
   return ms
 }
 

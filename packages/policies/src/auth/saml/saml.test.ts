@@ -224,7 +224,7 @@ test('a provider is read from metadata, and may sign with any currently valid ce
     file,
     metadataXml(keyXml(' use="encryption"', stranger.certificatePem) + keyXml('', idp.certificatePem)),
   )
-  const step = await stepOf({ from: 'body', idp: { metadataFile: file } })
+  const step = await stepOf({ from: 'body', idp: { metadata: { file } } })
   assert.equal(await verdict(goodAssertion(), step), 'ann')
   const foreign = goodAssertion({}, { keyPem: stranger.keyPem })
   assert.equal(await verdict(foreign, step), 'GW_TOKEN_SIGNATURE', 'that one encrypts')
@@ -233,10 +233,10 @@ test('a provider is read from metadata, and may sign with any currently valid ce
   })
   for (const xml of [goodAssertion(), foreign]) assert.equal(await verdict(xml, both), 'ann')
   for (const [idp, message] of [
-    [{}, /either 'metadataFile' or/],
+    [{}, /either 'metadata' or/],
     [{ entityId: ENTITY }, /needs 'idp.certificates'/],
     [{ entityId: ENTITY, certificates: ['x'] }, /is not a PEM certificate/],
-    [{ metadataFile: file, entityId: ENTITY }, /either/],
+    [{ metadata: { file }, entityId: ENTITY }, /either/],
   ] as const)
     await assert.rejects(stepOf({ idp: idp as never }), message)
   const weak = makeCertificate({ name: 'idp', bits: 1024 })
@@ -245,7 +245,7 @@ test('a provider is read from metadata, and may sign with any currently valid ce
     /the key of a certificate of 'idp' is an RSA key of 1024 bits/,
   )
   writeFileSync(file, metadataXml(''))
-  await assert.rejects(stepOf({ idp: { metadataFile: file } }), /has no signing certificate/)
+  await assert.rejects(stepOf({ idp: { metadata: { file } } }), /has no signing certificate/)
 })
 
 test('expired metadata are refused, also if they expire at run time', async (t) => {
@@ -255,7 +255,7 @@ test('expired metadata are refused, also if they expire at run time', async (t) 
   for (const ended of [metadataXml(key, until(now)), metadataXml(key, until(now + 60_000), until(now - 1))]) {
     writeFileSync(file, ended)
     const env = testEnv()
-    const step = await stepOf({ idp: { metadataFile: file, allowExpired: true } }, env)
+    const step = await stepOf({ idp: { metadata: { file }, allowExpired: true } }, env)
     assert.match(JSON.stringify(env.reports), /saml_metadata_expired.*was valid until 2\S+Z: get a new file/)
     assert.equal((await admit(step, inHeader(goodAssertion())))?.problem?.code, 'GW_TOKEN_SIGNATURE')
   }
@@ -269,8 +269,8 @@ test('expired metadata are refused, also if they expire at run time', async (t) 
   ]) {
     writeFileSync(file, metadataXml(key, ` validUntil="${text}"`))
     await assert.rejects(
-      stepOf({ idp: { metadataFile: file } }),
-      /'validUntil' in 'idp.metadataFile' is not a time in UTC/,
+      stepOf({ idp: { metadata: { file } } }),
+      /'validUntil' in 'idp.metadata' is not a time in UTC/,
       text,
     )
   }
@@ -282,7 +282,7 @@ test('expired metadata are refused, also if they expire at run time', async (t) 
     const jobs: (() => unknown)[] = []
     const env = testEnv()
     const watched = { ...env, schedule: (_: number, job: () => unknown) => void jobs.push(job) }
-    const step = await stepOf({ idp: { metadataFile: file, allowExpired: true } }, watched)
+    const step = await stepOf({ idp: { metadata: { file }, allowExpired: true } }, watched)
     t.mock.timers.enable({ apis: ['Date'], now })
     const xml = goodAssertion()
     for (const job of jobs) job()

@@ -4,7 +4,6 @@ import {
   closed,
   optionalClosed,
   optionalDuration,
-  optionalFile,
   optionalFlag,
   optionalList,
   optionalOneOf,
@@ -12,6 +11,7 @@ import {
   policyOptions,
   string,
 } from '../../shared/options/options.js'
+import { textSource } from '../../shared/options/text-source.js'
 
 /** Default of `clockSkew`. */
 export const DEFAULT_SKEW = '60s'
@@ -27,10 +27,12 @@ const address = { minLength: 1, maxLength: 1024 }
 
 /** Schema of the identity provider. */
 export const idpSchema = closed(
-  'Identity provider: `metadataFile`, or `entityId` with `certificates`.',
+  'Identity provider: `metadata`, or `entityId` with `certificates`.',
   {
-    metadataFile: optionalFile(
-      'Metadata file (SAML Metadata 2.0), read at load. After its `validUntil`, assertions and logins are refused until a reload with a newer file. The gateway log reports `saml_metadata_expired`, and `gw validate` refuses the document. `cacheDuration` is ignored, so update the file yourself.',
+    metadata: Type.Optional(
+      textSource(
+        'the metadata (SAML Metadata 2.0). After its `validUntil`, assertions and logins are refused until a reload with newer metadata. The gateway log reports `saml_metadata_expired`, and `gw validate` refuses the document. `cacheDuration` is ignored, so update the file yourself',
+      ),
     ),
     entityId: optionalString('Entity ID of the provider, the Issuer of its assertions.', address),
     certificates: optionalList(
@@ -42,8 +44,9 @@ export const idpSchema = closed(
     allowExpired: optionalFlag(false, 'Accepts certificates outside their validity period.'),
   },
   {
-    expects: '{ metadataFile: FILE }, or { entityId: NAME, certificates: [PEM] }',
-    choice: { keys: ['metadataFile', 'entityId'], min: 1, max: 1 },
+    expects: '{ metadata: FILE }, or { entityId: NAME, certificates: [PEM] }',
+    choice: { keys: ['metadata', 'entityId'], min: 1, max: 1 },
+    deprecatedKeys: { metadataFile: 'metadata' },
   },
 )
 

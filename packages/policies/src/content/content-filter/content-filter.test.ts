@@ -40,7 +40,7 @@ function sent(config: ContentFilterConfig, body: string | Buffer, type = 'applic
 
 test('a block rule is named in the log, not in the response', () => {
   const x = exchange({ query: 'q=a+secret+word' })
-  const reply = head({ rules: [{ name: 'no-secrets', pattern: 'secret word', target: ['query'] }] }, x)
+  const reply = head({ rules: [{ name: 'no-secrets', pattern: 'secret word', targets: ['query'] }] }, x)
   assert.equal(reply?.status, 403)
   assert.equal(code(reply), 'GW_CONTENT_BLOCKED')
   assert.doesNotMatch(JSON.stringify(reply), /no-secrets|secret/)
@@ -49,7 +49,7 @@ test('a block rule is named in the log, not in the response', () => {
 
 test('a message that cannot be scanned because of an error does not pass, whatever onError says', async () => {
   const failing = { ...testEnv(), offload: () => ({ run: () => Promise.reject(new Error('thread broke')) }) }
-  const step = contentFilter.compile(rule('evil', { target: ['path', 'body'] }), failing) as Step
+  const step = contentFilter.compile(rule('evil', { targets: ['path', 'body'] }), failing) as Step
   const broken = Object.defineProperty(exchange(), 'rawPath', {
     get: () => assert.fail('memory access out of bounds'),
   })
@@ -70,15 +70,15 @@ test('only the configured targets are scanned', () => {
   for (const target of Object.keys(locations)) {
     for (const [location, fields] of Object.entries(locations)) {
       const isMeant = location === target || (target === 'header:*' && location === 'header:X-A')
-      const outcome = head(rule('^evil$|/evil', { target: [target] }), exchange(fields))
+      const outcome = head(rule('^evil$|/evil', { targets: [target] }), exchange(fields))
       assert.equal(outcome !== null, isMeant, `${target} in ${location}`)
     }
   }
 })
 
 test('parameter names are scanned too, and anchors refer to a single value', () => {
-  assert.notEqual(head(rule('^evil$', { target: ['query'] }), exchange({ query: 'evil=1' })), null)
-  assert.equal(head(rule('^evil$', { target: ['query'] }), exchange({ query: 'a=evils' })), null)
+  assert.notEqual(head(rule('^evil$', { targets: ['query'] }), exchange({ query: 'evil=1' })), null)
+  assert.equal(head(rule('^evil$', { targets: ['query'] }), exchange({ query: 'a=evils' })), null)
 })
 
 test('remove takes out the header line, the parameter, the cookie', () => {
@@ -87,24 +87,24 @@ test('remove takes out the header line, the parameter, the cookie', () => {
     query: 'a=1&b=evil&c=2',
     headers: ['a', 'evil', 'b', 'fine', 'cookie', 'x=1; y=evil', 'a', 'good'],
   })
-  assert.equal(head(rule('evil', { target, action: 'remove' }), x), null)
+  assert.equal(head(rule('evil', { targets: target, action: 'remove' }), x), null)
   assert.equal(x.query, 'a=1&c=2')
   assert.deepEqual(x.headers, ['b', 'fine', 'cookie', 'x=1', 'a', 'good'])
   const only = exchange({ headers: ['cookie', 'y=evil'] })
-  head(rule('evil', { target, action: 'remove' }), only)
+  head(rule('evil', { targets: target, action: 'remove' }), only)
   assert.deepEqual(only.headers, [])
 })
 
 test('cookies are a separate target: header:* excludes them, header:cookie is the whole line', () => {
   const cookie = ['cookie', 'a=1; b=evil']
   assert.equal(
-    head(rule('evil', { target: ['header:*', 'header:x'] }), exchange({ headers: [...cookie] })),
+    head(rule('evil', { targets: ['header:*', 'header:x'] }), exchange({ headers: [...cookie] })),
     null,
   )
   const both: ContentFilterConfig = {
     rules: [
-      { name: 'pair', pattern: '^evil$', target: ['cookie'], action: 'mask' },
-      { name: 'line', pattern: '^a=1', target: ['header:Cookie'], action: 'mask' },
+      { name: 'pair', pattern: '^evil$', targets: ['cookie'], action: 'mask' },
+      { name: 'line', pattern: '^a=1', targets: ['header:Cookie'], action: 'mask' },
     ],
   }
   const x = exchange({ headers: [...cookie] })
@@ -113,7 +113,7 @@ test('cookies are a separate target: header:* excludes them, header:cookie is th
 })
 
 test('mask hides the match, or the whole value if the match is encoded', () => {
-  const config = rule('\\d{4}', { target: ['query', 'header:x-pin'], action: 'mask' })
+  const config = rule('\\d{4}', { targets: ['query', 'header:x-pin'], action: 'mask' })
   const x = exchange({ query: 'a=p1234&b=%31234&c=5&d=1%32345', headers: ['x-pin', 'my 1234 pin'] })
   assert.equal(head(config, x), null)
   assert.equal(x.query, 'a=p***&b=***&c=5&d=***')
@@ -123,8 +123,8 @@ test('mask hides the match, or the whole value if the match is encoded', () => {
 test('log and tag let everything pass, and tags are there for conditions', () => {
   const x = exchange({ query: 'a=evil' })
   const rules = [
-    { name: 'seen', pattern: 'evil', target: ['query'], action: 'log' as const },
-    { name: 'marked', pattern: 'e', target: ['query'], action: 'tag' as const },
+    { name: 'seen', pattern: 'evil', targets: ['query'], action: 'log' as const },
+    { name: 'marked', pattern: 'e', targets: ['query'], action: 'tag' as const },
   ]
   assert.equal(head({ rules }, x), null)
   assert.equal(x.vars?.get('content-filter.rule'), 'seen marked')
@@ -133,8 +133,8 @@ test('log and tag let everything pass, and tags are there for conditions', () =>
 
 test('with a threshold scores add up over head and body, each rule once', () => {
   const rules = [
-    { name: 'a', pattern: 'aa', target: ['query', 'body'], score: 3 },
-    { name: 'b', pattern: 'bb', target: ['query', 'body'], score: 3 },
+    { name: 'a', pattern: 'aa', targets: ['query', 'body'], score: 3 },
+    { name: 'b', pattern: 'bb', targets: ['query', 'body'], score: 3 },
   ]
   const step = compile({ rules, threshold: 6 })
   const x = exchange({ query: 'x=aa&y=aa', body: Buffer.from('aa') })
@@ -156,40 +156,40 @@ test('a body is scanned as text, whatever its type', () => {
 
 test('JSON values are found by their path, and removed or masked there', () => {
   const body = '{"a":{"card":"4111 1111"},"list":[{"card":"x"},{"card":"4111"}],"n":4111,"card":{"d":4111}}'
-  const masked = rule('4111', { target: ['body:$..card'], action: 'mask' })
+  const masked = rule('4111', { targets: ['body:$..card'], action: 'mask' })
   assert.deepEqual(JSON.parse(sent(masked, body)), {
     a: { card: '*** 1111' },
     list: [{ card: 'x' }, { card: '***' }],
     n: 4111,
     card: '***',
   })
-  const removed = rule('4111', { target: ['body:$..card', 'body:$.n'], action: 'remove' })
+  const removed = rule('4111', { targets: ['body:$..card', 'body:$.n'], action: 'remove' })
   assert.deepEqual(JSON.parse(sent(removed, body)), { a: {}, list: [{ card: 'x' }, {}] })
-  const elements = rule('x', { target: ['body:$.list[*]'], action: 'remove' })
+  const elements = rule('x', { targets: ['body:$.list[*]'], action: 'remove' })
   assert.deepEqual(JSON.parse(sent(elements, '{"list":["x","y","xx","z"]}')), { list: ['y', 'z'] })
 })
 
 test('in the whole body of JSON strings are changed one by one, so that it stays JSON', () => {
-  const config = rule('".*"|evil', { target: ['body'], action: 'mask' })
+  const config = rule('".*"|evil', { targets: ['body'], action: 'mask' })
   assert.equal(sent(config, '{"a":"x evil","b":["evil"],"c":1}'), '{"a":"x ***","b":["***"],"c":1}')
   assert.equal(sent(rule('evil', { action: 'remove' }), '{"a":"evil","b":["evil","c"]}'), '{"b":["c"]}')
   assert.equal(sent(rule('evil', { action: 'remove' }), 'so evil it is', 'text/plain'), 'so  it is')
 })
 
 test('a number is masked and removed beside a text as well', () => {
-  const config = rule('\\b\\d{16}\\b', { target: ['body'], action: 'mask' })
+  const config = rule('\\b\\d{16}\\b', { targets: ['body'], action: 'mask' })
   const text = '"t":"4111111111111111"'
   assert.equal(sent(config, `{${text},"n":4111111111111111}`), '{"t":"***","n":"***"}')
   assert.equal(sent(config, `{${text},"l":[1,{"n":-4111111111111111}]}`), '{"t":"***","l":[1,{"n":"-***"}]}')
   assert.equal(sent(config, `{"n":4111111111111111}`), '{"n":"***"}')
   assert.equal(sent(config, '4111111111111111'), '"***"')
   assert.equal(sent(rule('true', { action: 'mask' }), '{"a":true,"b":"true"}'), '{"a":"***","b":"***"}')
-  const removing = rule('\\b\\d{16}\\b', { target: ['body'], action: 'remove' })
+  const removing = rule('\\b\\d{16}\\b', { targets: ['body'], action: 'remove' })
   assert.equal(sent(removing, `{${text},"n":4111111111111111,"m":1}`), '{"m":1}')
 })
 
 test('a mask beside it lets nothing through in a name, or in digits that a double has not', () => {
-  const config = rule('\\b\\d{16}\\b', { target: ['body'], action: 'mask' })
+  const config = rule('\\b\\d{16}\\b', { targets: ['body'], action: 'mask' })
   const text = '"t":"4111111111111111"'
   assert.equal(sent(config, `{${text},"4111111111111111":1}`), 'GW_CONTENT_BLOCKED')
   assert.equal(sent(config, `{${text},"n":9999999999999999}`), 'GW_CONTENT_BLOCKED')
@@ -198,8 +198,8 @@ test('a mask beside it lets nothing through in a name, or in digits that a doubl
 })
 
 test('a number that XML or invisible characters split is found', () => {
-  const blocking = rule('\\b\\d{16}\\b', { target: ['body'] })
-  const masking = rule('\\b\\d{16}\\b', { target: ['body'], action: 'mask' })
+  const blocking = rule('\\b\\d{16}\\b', { targets: ['body'] })
+  const masking = rule('\\b\\d{16}\\b', { targets: ['body'], action: 'mask' })
   for (const number of [
     '4111<![CDATA[1111]]>11111111',
     '<![CDATA[4111111111111111]]>',
@@ -223,7 +223,7 @@ test('a number that XML or invisible characters split is found', () => {
 })
 
 test('short values of base64 are read', () => {
-  const config = rule('<script>|evil', { target: ['query'], decode: ['base64'] })
+  const config = rule('<script>|evil', { targets: ['query'], decode: ['base64'] })
   for (const query of ['a=PHNjcmlwdD4=', 'a=PHNjcmlwdD4', 'a=ZXZpbA==', 'a=ZXZpbA'])
     assert.notEqual(head(config, exchange({ query })), null, query)
   assert.equal(head(config, exchange({ query: 'a=word&b=1234&c=Zm9v' })), null)
@@ -237,7 +237,7 @@ test('a message is refused if a match cannot be removed', () => {
 })
 
 test('a body declared as JSON must be valid; other bodies are treated as JSON if they are valid', () => {
-  const config = rule('evil', { target: ['body:$.a'] })
+  const config = rule('evil', { targets: ['body:$.a'] })
   const x = exchange({ headers: JSON_TYPE })
   assert.throws(() => compile(config).onRequestBody!(x, Buffer.from('{"a":')), /is not JSON/)
   assert.equal(sent(config, '{"a":"evil"}', 'text/plain'), 'GW_CONTENT_BLOCKED')
@@ -249,7 +249,7 @@ test('a body declared as JSON must be valid; other bodies are treated as JSON if
 })
 
 test('unusual JSON with another media type is still scanned', () => {
-  const config = rule('evil', { target: ['body:$.a'] })
+  const config = rule('evil', { targets: ['body:$.a'] })
   assert.equal(sent(config, `${' '.repeat(100)}{"a":"evil"}`, 'text/plain'), 'GW_CONTENT_BLOCKED')
   const deep = `{"a":"evil","b":${'['.repeat(70)}${']'.repeat(70)}}`
   assert.throws(() => sent(config, deep, 'text/plain'), /nests deeper/)
@@ -260,7 +260,7 @@ test('unusual JSON with another media type is still scanned', () => {
 })
 
 test('UTF-16 bodies are read in both byte orders, with or without a mark and charset', () => {
-  const config = rule('evil', { target: ['body'] })
+  const config = rule('evil', { targets: ['body'] })
   const wide = Buffer.from('a=evil', 'utf16le')
   const big = Buffer.from(wide).swap16()
   const form = 'application/x-www-form-urlencoded'
@@ -270,7 +270,10 @@ test('UTF-16 bodies are read in both byte orders, with or without a mark and cha
   ]) {
     const marked = Buffer.concat([Buffer.from(mark), Buffer.from('=1&a=evil')])
     assert.equal(sent(config, marked, form), 'GW_CONTENT_BLOCKED')
-    assert.equal(sent(rule('evil', { target: ['body'], action: 'mask' }), marked, form), 'GW_CONTENT_BLOCKED')
+    assert.equal(
+      sent(rule('evil', { targets: ['body'], action: 'mask' }), marked, form),
+      'GW_CONTENT_BLOCKED',
+    )
   }
   for (const charset of ['utf-16', 'utf-16le', 'utf-16be']) {
     for (const body of [wide, big, 'a=evil']) {
@@ -280,15 +283,15 @@ test('UTF-16 bodies are read in both byte orders, with or without a mark and cha
 })
 
 test('members named like those that objects inherit are members like others', () => {
-  const config = rule('evil', { target: ['body:$..__proto__'], action: 'mask' })
+  const config = rule('evil', { targets: ['body:$..__proto__'], action: 'mask' })
   assert.equal(sent(config, '{"__proto__":"evil","a":1}'), '{"__proto__":"***","a":1}')
-  assert.equal(sent(rule('evil', { target: ['body:$.constructor'] }), '{"a":"evil"}'), '{"a":"evil"}')
+  assert.equal(sent(rule('evil', { targets: ['body:$.constructor'] }), '{"a":"evil"}'), '{"a":"evil"}')
 })
 
 test('a body in a content coding or a charset that hides ASCII is refused', () => {
   const step = compile({
     ...rule('evil'),
-    rules: [...rule('evil').rules!, { name: 'o', pattern: 'e', phase: 'response', target: ['body'] }],
+    rules: [...rule('evil').rules!, { name: 'o', pattern: 'e', phase: 'response', targets: ['body'] }],
   })
   for (const headers of [
     ['content-encoding', 'gzip'],
@@ -316,9 +319,9 @@ test('a body in a content coding or a charset that hides ASCII is refused', () =
 test('rules of the response look at its headers and body only', () => {
   const step = compile({
     rules: [
-      { name: 'h', pattern: 'php', target: ['header:x-powered-by'], action: 'remove', phase: 'response' },
-      { name: 'b', pattern: 'stack trace', target: ['body'], phase: 'response' },
-      { name: 'm', pattern: '\\d{4}', target: ['body:$.pin'], action: 'mask', phase: 'response' },
+      { name: 'h', pattern: 'php', targets: ['header:x-powered-by'], action: 'remove', phase: 'response' },
+      { name: 'b', pattern: 'stack trace', targets: ['body'], phase: 'response' },
+      { name: 'm', pattern: '\\d{4}', targets: ['body:$.pin'], action: 'mask', phase: 'response' },
     ],
   })
   assert.equal(step.onRequest, undefined)
@@ -337,7 +340,7 @@ test('content over the limit is refused, passed, or scanned in part', () => {
     onExceed: 'block' | 'pass' | 'scan-prefix',
     action: 'block' | 'mask' = 'block',
   ): ContentFilterConfig => ({
-    ...rule('evil', { target: ['body', 'header:*'], action }),
+    ...rule('evil', { targets: ['body', 'header:*'], action }),
     maxScanBytes: '1kb',
     onExceed,
   })
@@ -362,8 +365,8 @@ test('content over the limit is refused, passed, or scanned in part', () => {
 test('a body of 32 KB or more is scanned on a thread, with the same result', async () => {
   const config: ContentFilterConfig = {
     rules: [
-      { name: 'm', pattern: 'secret', target: ['body:$.s'], action: 'mask' },
-      { name: 'b', pattern: 'evil', target: ['body'] },
+      { name: 'm', pattern: 'secret', targets: ['body:$.s'], action: 'mask' },
+      { name: 'b', pattern: 'evil', targets: ['body'] },
     ],
   }
   const step = compile(config)
@@ -389,10 +392,10 @@ test('configuration that cannot work is refused with the rule it is about', () =
   const cases: [ContentFilterConfig, RegExp][] = [
     [{}, /configure 'rules', 'packs' or both/],
     [rule('(?=a)'), /rule 'r': the pattern .* linear time/],
-    [rule('a', { target: ['query'], phase: 'response' }), /rule 'r': a response has no query/],
-    [rule('a', { target: ['path'], action: 'mask' }), /rule 'r': a path cannot be changed/],
-    [rule('a', { target: ['body:$.a['] }), /rule 'r': .*is not a JSON path/],
-    [rule('a', { target: ['body:$.a[?@.b]'] }), /rule 'r': .*has a slice or a filter/],
+    [rule('a', { targets: ['query'], phase: 'response' }), /rule 'r': a response has no query/],
+    [rule('a', { targets: ['path'], action: 'mask' }), /rule 'r': a path cannot be changed/],
+    [rule('a', { targets: ['body:$.a['] }), /rule 'r': .*is not a JSON path/],
+    [rule('a', { targets: ['body:$.a[?@.b]'] }), /rule 'r': .*has a slice or a filter/],
     [{ ...rule('a'), maxScanBytes: '5mb' }, /use at most 4mb/],
     [{ packs: ['sqli'], except: ['sqli/nothing'] }, /'except' contains 'sqli\/nothing'/],
     [{ packs: ['sqli'], packAction: 'remove' }, /a path cannot be changed/],
@@ -406,7 +409,7 @@ test('the schema accepts what is documented and rejects everything else', () => 
   assert.deepEqual(defaulted.rules[0], {
     name: 'a',
     pattern: 'b',
-    target: ['query', 'body'],
+    targets: ['query', 'body'],
     decode: ['url', 'html', 'unicode'],
     action: 'block',
     score: 5,
@@ -417,8 +420,8 @@ test('the schema accepts what is documented and rejects everything else', () => 
     { rules: [] },
     { rules: [{ name: 'a' }] },
     { rules: [{ name: 'a b', pattern: 'x' }] },
-    { rules: [{ name: 'a', pattern: 'x', target: ['headers'] }] },
-    { rules: [{ name: 'a', pattern: 'x', target: ['body:a'] }] },
+    { rules: [{ name: 'a', pattern: 'x', targets: ['headers'] }] },
+    { rules: [{ name: 'a', pattern: 'x', targets: ['body:a'] }] },
     { rules: [{ name: 'a', pattern: 'x', decode: ['rot13'] }] },
     { rules: [{ name: 'a', pattern: 'x', action: 'deny' }] },
     { packs: ['sqli@2'] },

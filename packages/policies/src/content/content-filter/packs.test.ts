@@ -254,7 +254,7 @@ test('100 KB that nearly match every rule end within seconds', () => {
   let text = ''
   for (let i = 0; text.length < 100_000; i++) text += pieces[(i * 7919) % pieces.length]
   const log = contentFilter.compile(
-    { packs: ALL, packAction: 'log', packTarget: ['header:*'] },
+    { packs: ALL, packAction: 'log', packTargets: ['header:*'] },
     testEnv(),
   ) as Step
   for (const value of [

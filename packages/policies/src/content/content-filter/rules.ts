@@ -38,19 +38,19 @@ function ownRule(config: RuleConfig): Rule {
     pattern: withContext(`rule '${config.name}':`, () =>
       compilePattern(config.pattern, config.caseInsensitive),
     ),
-    targets: config.target.map(normalTarget),
+    targets: config.targets.map(normalTarget),
     decode: config.decode,
     action: config.action,
     score: config.score,
   }
 }
 
-function packRules({ packs = [], packTarget, packAction, except = [] }: ContentFilterConfig): Rule[] {
+function packRules({ packs = [], packTargets, packAction, except = [] }: ContentFilterConfig): Rule[] {
   const rules = packs.flatMap((written) =>
     PACKS[written].rules.map(({ name, pattern, score }) => ({
       name: `${written.split('@')[0]}/${name}`,
       pattern: compilePattern(pattern, true),
-      targets: packTarget.map(normalTarget),
+      targets: packTargets.map(normalTarget),
       decode: PACK_DECODE,
       action: packAction,
       score,

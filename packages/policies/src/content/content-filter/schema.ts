@@ -28,31 +28,35 @@ const decode = optionalList(
   { default: ['url', 'html', 'unicode'], uniqueItems: true },
 )
 
-const rule = closed('A pattern to match.', {
-  name: string('Name of the rule in the traffic log. Clients do not see it.', {
-    pattern: '^[\\w.:/-]{1,100}$',
-  }),
-  pattern: string('Regular expression in RE2 syntax, matched anywhere in the text.', {
-    minLength: 1,
-    maxLength: 4096,
-  }),
-  target: optionalList(
-    target,
-    'Parts of the message to scan: `path`, `query` and `cookie` (names and values), `header:*` (all headers except cookies), `header:NAME`, `body`, `body:$.json.path`. Responses have only headers and a body.',
-    { default: ['query', 'body'], minItems: 1, maxItems: 50 },
-  ),
-  decode,
-  action: actions(
-    'Action on a match. `block` refuses the message. `remove` deletes the header, parameter, cookie, JSON value or matched text. `mask` replaces the matched text with `***`. `log` records the rule name. `tag` also makes it available to conditions of later policies as `vars["content-filter.tag"]`.',
-  ),
-  score: optionalInteger('Score of a `block` rule, used with `threshold`.', {
-    default: 5,
-    minimum: 1,
-    maximum: 1000,
-  }),
-  caseInsensitive: optionalFlag(true, 'Ignores case.'),
-  phase: optionalOneOf(['request', 'response'], 'Message to scan.', 'request'),
-})
+const rule = closed(
+  'A pattern to match.',
+  {
+    name: string('Name of the rule in the traffic log. Clients do not see it.', {
+      pattern: '^[\\w.:/-]{1,100}$',
+    }),
+    pattern: string('Regular expression in RE2 syntax, matched anywhere in the text.', {
+      minLength: 1,
+      maxLength: 4096,
+    }),
+    targets: optionalList(
+      target,
+      'Parts of the message to scan: `path`, `query` and `cookie` (names and values), `header:*` (all headers except cookies), `header:NAME`, `body`, `body:$.json.path`. Responses have only headers and a body.',
+      { default: ['query', 'body'], minItems: 1, maxItems: 50 },
+    ),
+    decode,
+    action: actions(
+      'Action on a match. `block` refuses the message. `remove` deletes the header, parameter, cookie, JSON value or matched text. `mask` replaces the matched text with `***`. `log` records the rule name. `tag` also makes it available to conditions of later policies as `vars["content-filter.tag"]`.',
+    ),
+    score: optionalInteger('Score of a `block` rule, used with `threshold`.', {
+      default: 5,
+      minimum: 1,
+      maximum: 1000,
+    }),
+    caseInsensitive: optionalFlag(true, 'Ignores case.'),
+    phase: optionalOneOf(['request', 'response'], 'Message to scan.', 'request'),
+  },
+  { deprecatedKeys: { target: 'targets' } },
+)
 
 /** Schema of the configuration of `content-filter`. */
 export const contentFilterSchema = policyOptions(
@@ -75,12 +79,12 @@ export const contentFilterSchema = policyOptions(
       'Built-in rules for requests: `sqli`, `xss`, `path-traversal`, `command-injection`. A name with a version, such as `sqli@1`, keeps its rules when the gateway is updated.',
       { minItems: 1, maxItems: 8 },
     ),
-    packTarget: optionalList(target, 'Parts of the request that packs scan.', {
+    packTargets: optionalList(target, 'Parts of the request that packs scan.', {
       default: ['path', 'query', 'header:*', 'cookie', 'body'],
       minItems: 1,
       maxItems: 50,
     }),
-    packAction: actions('Action of pack rules. `remove` and `mask` need a `packTarget` without `path`.'),
+    packAction: actions('Action of pack rules. `remove` and `mask` need a `packTargets` without `path`.'),
     except: optionalList(
       string('The name of a rule, such as `sqli/delay`.'),
       'Pack rules to disable, such as `sqli/select-from`.',
@@ -113,6 +117,7 @@ export const contentFilterSchema = policyOptions(
     'Bodies are buffered before they are scanned, so a match cannot hide between two chunks, and responses no longer stream. A body with a content coding, or in a charset other than UTF-16 or an ASCII-compatible one, is refused: requests with 415 `GW_MEDIA_TYPE`, responses with 502 `GW_RESPONSE_INVALID`. With `onExceed: block`, a body over `maxScanBytes` is refused with 413, other content with 431. With `scan-prefix`, such a body is refused only if a rule has a JSON path or changes the body.',
     'Packs catch what common scanners send. They do not prove that a backend is safe. Start with `packAction: log`, exclude rules that match legitimate traffic with `except`, then block.',
   ],
+  { deprecatedKeys: { packTarget: 'packTargets' } },
 )
 
 /** Configuration of `content-filter`, derived from its schema. */

@@ -88,7 +88,7 @@ test('parameters are checked with their types', async () => {
   assert.equal((await send(step, '/orders?limit=')).detail, 'query/limit must be integer')
   assert.equal((await send(step, '/orders?limit=1&limit=2')).detail, 'query/limit is given more than once')
   assert.match((await send(step, '/orders?limit=%ff')).detail, /query\/limit has an escape/)
-  const strict = await compile(ORDERS, { unknownQuery: 'reject', status: 422 })
+  const strict = await compile(ORDERS, { unknownQuery: 'refuse', status: 422 })
   assert.equal((await send(strict, '/orders?limit=1')).status, 200)
   const { status, detail } = await send(strict, '/orders?limit=1&hunter2=1')
   assert.deepEqual([status, detail], [422, 'query has a parameter that is not described'])

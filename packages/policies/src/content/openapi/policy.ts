@@ -44,7 +44,7 @@ export const openapi = definePolicy({
       }),
       basePath: canonicalBase(config.basePath ?? ''),
       rejectsUnknownOperation: config.unknownOperation !== 'pass',
-      rejectsUnknownQuery: config.unknownQuery === 'reject',
+      rejectsUnknownQuery: config.unknownQuery === 'refuse',
       modes,
       status: config.status ?? 400,
       maxErrors: settings.maxErrors,

@@ -14,14 +14,16 @@ export const openapiSchema = policyOptions(
       { pattern: '^(/[^?#]*[^/?#])?$', maxLength: 1024, default: '' },
     ),
     unknownOperation: optionalOneOf(
-      ['reject', 'pass'],
-      'Handling of requests whose path or method is not described. `reject` answers 404 or 405, `pass` forwards them unchecked.',
-      'reject',
+      ['refuse', 'pass'],
+      'Handling of requests whose path or method is not described. `refuse` answers 404 or 405, `pass` forwards them unchecked.',
+      'refuse',
+      { deprecatedValues: { reject: 'refuse' } },
     ),
     unknownQuery: optionalOneOf(
-      ['reject', 'pass'],
+      ['refuse', 'pass'],
       'Handling of requests with a query parameter that is not described.',
       'pass',
+      { deprecatedValues: { reject: 'refuse' } },
     ),
     mode: optionalOneOf(
       ['enforce', 'report'],

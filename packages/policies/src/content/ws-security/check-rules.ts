@@ -55,7 +55,7 @@ export function checkRules(config: CheckConfig): CheckRules {
     timestamp: {
       isRequired: timestamp !== undefined,
       ttlMs: parseDuration(timestamp?.ttl ?? DEFAULT_TTL),
-      skewMs: parseDuration(timestamp?.skew ?? DEFAULT_SKEW),
+      skewMs: parseDuration(timestamp?.clockSkew ?? DEFAULT_SKEW),
     },
     usernameToken: usernameToken === undefined ? null : usernameRules(usernameToken),
     signature: signature === undefined ? null : signatureRules(signature, config),

@@ -16,7 +16,7 @@ import { SIGNATURE_METHODS } from './algorithms.js'
 
 /** Default of every `ttl`. */
 export const DEFAULT_TTL = '300s'
-/** Default of `skew`. */
+/** Default of `clockSkew`. */
 export const DEFAULT_SKEW = '60s'
 
 /** Options of every object in the schema. */
@@ -55,8 +55,9 @@ const timestampCheck = closed(
   'Requires a Timestamp. Without this option, a Timestamp is optional and checked with the defaults.',
   {
     ttl: optionalDuration('Maximum age of a message, regardless of its Expires.', DEFAULT_TTL),
-    skew: optionalDuration('Allowed clock difference, added at both ends.', DEFAULT_SKEW),
+    clockSkew: optionalDuration('Allowed clock difference, added at both ends.', DEFAULT_SKEW),
   },
+  { deprecatedKeys: { skew: 'clockSkew' } },
 )
 
 const usernameCheck = closed(

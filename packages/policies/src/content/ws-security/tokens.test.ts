@@ -64,7 +64,7 @@ const text = { usernameToken: { users, types: ['text' as const] } }
 const digest = { usernameToken: { users } }
 
 test('a Timestamp is valid from its creation until it expires, at most for the ttl', () => {
-  const rules = { timestamp: { ttl: '100s', skew: '10s' } }
+  const rules = { timestamp: { ttl: '100s', clockSkew: '10s' } }
   const cases: [number, number | null, string][] = [
     [0, 1000, 'passed'],
     [0, null, 'passed'],

@@ -16,14 +16,18 @@ import {
 /** Default of `contentTypes`. */
 export const DEFAULT_CONTENT_TYPES = ['application/xml', 'text/xml', 'application/soap+xml', '*+xml']
 
-const schema = closed('Schema document.', {
-  file: optionalString('Path of an XML Schema file. Set this or `inline`.', { minLength: 1, path: true }),
-  inline: optionalString('Text of an XML Schema. Set this or `file`.', { minLength: 1 }),
-  systemId: optionalText(
-    1024,
-    'Name used in `schemaLocation` by schemas that include or import it. Default: the file name without folders.',
-  ),
-})
+const schema = closed(
+  'Schema document: `file` or `inline`. A plain string is the path of a file.',
+  {
+    file: optionalString('Path of an XML Schema file. Set this or `inline`.', { minLength: 1, path: true }),
+    inline: optionalString('Text of an XML Schema. Set this or `file`.', { minLength: 1 }),
+    systemId: optionalText(
+      1024,
+      'Name used in `schemaLocation` by schemas that include or import it. Default: the file name without folders.',
+    ),
+  },
+  { shorthand: 'file' },
+)
 
 /** Schema of the `xsd` configuration. */
 export const xsdSchema = policyOptions(

@@ -16,9 +16,10 @@ export const jsonLimitOptions = {
     default: DEFAULT_JSON_DEPTH,
   }),
   duplicateKeys: optionalOneOf(
-    ['reject', 'last'],
+    ['refuse', 'last'],
     'Handling of objects with duplicate keys: refuse the body, or use the last value.',
-    'reject',
+    'refuse',
+    { deprecatedValues: { reject: 'refuse' } },
   ),
 }
 
@@ -30,6 +31,6 @@ export interface JsonLimits {
 
 /** Returns the limits that a configuration sets, with defaults. */
 export function jsonLimitsFrom(config: Static<TObject<typeof jsonLimitOptions>>): JsonLimits {
-  const { maxErrors = 10, maxDepth = DEFAULT_JSON_DEPTH, duplicateKeys = 'reject' } = config
+  const { maxErrors = 10, maxDepth = DEFAULT_JSON_DEPTH, duplicateKeys = 'refuse' } = config
   return { maxErrors, reading: { maxDepth, duplicateKeys } }
 }

@@ -24,7 +24,7 @@ function documentOf(x: Exchange, body: Uint8Array): unknown {
   try {
     const issue = codingIssue(x.headers)
     if (issue !== null) throw new UnreadableBody('GW_MEDIA_TYPE', `the body ${issue}`)
-    return jsonOf(x, body, { duplicateKeys: 'reject' }).value
+    return jsonOf(x, body, { duplicateKeys: 'refuse' }).value
   } catch (error) {
     if (!(error instanceof UnreadableBody)) throw error
     throw claimedKindError('json', error, { headers: x.headers, body })

@@ -35,7 +35,7 @@ function open(file: string): { readonly consumers: ConsumerFile; readonly proble
 }
 
 async function callsWith(file: string, env: TestEnv): Promise<(key: string) => string> {
-  const step = await apiKey.compile({ consumersFile: file }, env)
+  const step = await apiKey.compile({ consumers: { file } }, env)
   return (key) => {
     const outcome = step!.onRequest!(exchange({ headers: ['x-api-key', key] }))
     return outcome === null ? '' : ((outcome as { problem: { code: string } }).problem.code ?? '')
@@ -55,7 +55,7 @@ test('two keys of a consumer are valid while one replaces the other; a revoked o
   t.after(() => env.close())
   const call = await callsWith(file, env)
   assert.deepEqual([call('old'), call('new'), call('other')], ['', '', 'GW_AUTH_INVALID'])
-  const step = await apiKey.compile({ consumersFile: file }, env)
+  const step = await apiKey.compile({ consumers: { file } }, env)
   const x = exchange({ headers: ['x-api-key', 'new'] })
   step!.onRequest!(x)
   const { id, auth, credential, groups, scopes, claims } = x.consumer!
@@ -76,7 +76,7 @@ test('a cached password verification ends with its consumer', async (t) => {
   const table = new Map<string, unknown>()
   const env = testEnv(table)
   t.after(() => env.close())
-  const step = await basicAuth.compile({ consumersFile: file }, env)
+  const step = await basicAuth.compile({ consumers: { file } }, env)
   const value = `Basic ${Buffer.from('ann:open sesame').toString('base64')}`
   const login = async (): Promise<number> =>
     (await step!.onRequest!(exchange({ headers: ['authorization', value] })))?.status ?? 200

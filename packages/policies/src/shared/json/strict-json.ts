@@ -5,7 +5,7 @@ import { jsonOfBytes } from './view.js'
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** Reading options. Headers and claims nest two or three levels deep. */
-const READING = { maxDepth: 32, duplicateKeys: 'reject' } as const
+const READING = { maxDepth: 32, duplicateKeys: 'refuse' } as const
 
 /**
  * Parses bytes as a JSON object. Returns null if they are not UTF-8, not JSON, not an object, nested too deeply or

@@ -12,7 +12,7 @@ export interface JsonReading {
   /** Maximum nesting depth, at most MAX_JSON_DEPTH. */
   readonly maxDepth?: number
   /** Handling of duplicate names in an object: refuse the body, or use the last value as parsers do. */
-  readonly duplicateKeys?: 'reject' | 'last'
+  readonly duplicateKeys?: 'refuse' | 'last'
 }
 
 /**
@@ -73,7 +73,7 @@ export function jsonOfBytes(body: Uint8Array, reading: JsonReading = {}): JsonVi
 
 function checkedView(view: JsonView, { maxDepth, duplicateKeys }: JsonReading): JsonView {
   view.checkDepth(maxDepth ?? DEFAULT_JSON_DEPTH)
-  if (duplicateKeys === 'reject' && view.hasDuplicateKeys)
+  if (duplicateKeys === 'refuse' && view.hasDuplicateKeys)
     throw new UnreadableBody('GW_BODY_UNPARSABLE', 'the body has an object with a duplicate name', true)
   return view
 }

@@ -41,7 +41,7 @@ export const limitOptions = {
         'Maximum cost that an expression can yield. Larger and infinite values are reduced to it. Set it if callers can influence the cost.',
     }),
   ),
-  countPer: optionalOneOf(
+  counterScope: optionalOneOf(
     ['policy', 'route', 'api'],
     'Routes that share a counter: all routes with this policy, only the route itself, or the routes of an API. A policy defined inline in a route always counts separately.',
     'policy',
@@ -56,7 +56,7 @@ export const limitOptions = {
     'Behaviour while the store does not respond. `local`: each gateway counts separately, and so does each worker while its supervisor is down (503 `GW_LIMITER_UNAVAILABLE` if the supervisor takes longer than 5 s). `open`: all requests pass uncounted. `closed`: requests are refused with 503 `GW_LIMITER_UNAVAILABLE`. Tokens that a worker has already leased are used in any case.',
     'local',
   ),
-  shadow: optionalFlag(
+  dryRun: optionalFlag(
     false,
     'Count and report in headers, metrics and the traffic log, but refuse nothing.',
   ),
@@ -66,6 +66,9 @@ export const limitOptions = {
     'draft',
   ),
 }
+
+/** Old names of the shared options. */
+export const DEPRECATED_LIMIT_KEYS = { countPer: 'counterScope', shadow: 'dryRun' } as const
 
 const shared = Type.Object(limitOptions)
 

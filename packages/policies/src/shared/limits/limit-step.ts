@@ -115,7 +115,7 @@ class LimitStep {
     this.#counts = new LimitCounts(env, options.id)
     this.#write = headerWriter(config.headers ?? 'draft', { name: options.id, limits: options.limits })
     this.#entries = env.slot<KeyLeases>()
-    this.#isShadow = config.shadow === true
+    this.#isShadow = config.dryRun === true
   }
 
   admit(x: Exchange): Eventual {
@@ -149,9 +149,9 @@ class LimitStep {
   }
 
   #placeOf(x: Exchange): string {
-    const { countPer } = this.#config
-    if (countPer === 'route') return x.routeId
-    return countPer === 'api' ? (x.api?.name ?? x.routeId) : ''
+    const { counterScope } = this.#config
+    if (counterScope === 'route') return x.routeId
+    return counterScope === 'api' ? (x.api?.name ?? x.routeId) : ''
   }
 
   #withoutKey(x: Exchange): Outcome {

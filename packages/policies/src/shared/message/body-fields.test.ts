@@ -17,7 +17,7 @@ test('headers about the bytes of a body are removed with them', async (t) => {
   const steps = [
     redact.compile({ rules: [{ keys: ['pin'], phase: 'response' }] }, env),
     contentFilter.compile(
-      { rules: [{ name: 'pin', pattern: '1234', target: ['body'], action: 'mask', phase: 'response' }] },
+      { rules: [{ name: 'pin', pattern: '1234', targets: ['body'], action: 'mask', phase: 'response' }] },
       env,
     ),
     script.compile({ script: { inline }, body: 'response' }, env),

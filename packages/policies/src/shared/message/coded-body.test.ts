@@ -27,7 +27,7 @@ function policiesOn(phase: Side): [Policy, object][] {
     [xmlJson, { direction: 'to-json', phase, maxBodyBytes }],
     [
       contentFilter,
-      { rules: [{ name: 'r', pattern: 'x', target: ['body'], phase }], maxScanBytes: maxBodyBytes },
+      { rules: [{ name: 'r', pattern: 'x', targets: ['body'], phase }], maxScanBytes: maxBodyBytes },
     ],
     [redact, { rules: [{ keys: ['a'], action: 'delete', phase }], maxBodyBytes }],
   ]

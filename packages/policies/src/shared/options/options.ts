@@ -2,6 +2,7 @@ import {
   type ArrayOptions,
   type IntegerOptions,
   type ObjectOptions,
+  type SchemaOptions,
   type StringOptions,
   type TArray,
   type TBoolean,
@@ -27,14 +28,22 @@ export function closed<P extends TProperties>(
 }
 
 /** Schema of an optional mapping without unknown keys. */
-export function optionalClosed<P extends TProperties>(description: string, properties: P) {
-  return Type.Optional(closed(description, properties))
+export function optionalClosed<P extends TProperties>(
+  description: string,
+  properties: P,
+  options: ObjectOptions = {},
+) {
+  return Type.Optional(closed(description, properties, options))
 }
 
 /** Schema of a mapping of optional keys, which is always present when the policy is compiled. */
-export function section<P extends TProperties>(description: string, properties: P) {
+export function section<P extends TProperties>(
+  description: string,
+  properties: P,
+  options: ObjectOptions = {},
+) {
   // biome-ignore lint/complexity/noBannedTypes: the default is an empty mapping
-  return defaulted<TObject<P>, {}>(closed(description, properties, { default: {} }))
+  return defaulted<TObject<P>, {}>(closed(description, properties, { ...options, default: {} }))
 }
 
 /** Schema of an optional mapping from names to values. */
@@ -51,10 +60,12 @@ export function oneOf<const W extends string | number>(
   words: readonly W[],
   description?: string,
   fallback?: NoInfer<W>,
+  options: SchemaOptions = {},
 ): TUnion<TLiteral<W>[]> {
   return Type.Union(
     words.map((word) => Type.Literal(word)),
     {
+      ...options,
       ...(fallback !== undefined && { default: fallback }),
       ...(description !== undefined && { description }),
     },
@@ -75,8 +86,9 @@ export function optionalOneOf<const W extends string | number, D extends NoInfer
   words: readonly W[],
   description: string,
   fallback?: D,
+  options: SchemaOptions = {},
 ): Defaulted<TUnion<TLiteral<W>[]>, D> {
-  return defaulted(oneOf(words, description, fallback))
+  return defaulted(oneOf(words, description, fallback, options))
 }
 
 /** Schema of an optional path of a file that is read when the document is loaded. */

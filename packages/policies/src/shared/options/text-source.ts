@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type TSchema, Type } from '@sinclair/typebox'
 import { parseDocument } from 'yaml'
-import { optionalFile, optionalString, policyOptions } from './options.js'
+import { optionalFile, optionalString, policyOptions, string } from './options.js'
 
 /** Maximum file size in bytes. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024
@@ -29,21 +29,34 @@ export interface TextSource {
   readonly inline?: string
 }
 
-/** Returns the schema of a text in a file or in the document. @param what noun phrase such as `the template` */
-export function textSource(what: string) {
-  const inline = optionalString(`${capitalized(what)}, inline in the document.`, { maxLength: 1_048_576 })
+/**
+ * Returns the schema of a text in a file or in the document.
+ * @param what noun phrase such as `the template`
+ * @param maxLength maximum number of characters of an inline text
+ */
+export function textSource(what: string, maxLength = 1_048_576) {
+  const inline = optionalString(`${capitalized(what)}, inline in the document.`, { minLength: 1, maxLength })
   return source(what, 'File, read when the document is loaded.', inline)
 }
 
 function source<T extends TSchema>(what: string, file: string, inline: T) {
-  return policyOptions({ file: optionalFile(file), inline }, [`Source of ${what}: \`file\` or \`inline\`.`], {
+  const description = `Source of ${what}: \`file\` or \`inline\`. A plain string is the path of a file.`
+  return policyOptions({ file: optionalFile(file), inline }, [description], {
     minProperties: 1,
     maxProperties: 1,
+    shorthand: 'file',
   })
 }
 
 function capitalized(text: string): string {
   return text[0]!.toUpperCase() + text.slice(1)
+}
+
+/** Returns the schema of a file that is read again when it changes. @param what noun phrase such as `the consumers` */
+export function fileSource(what: string) {
+  const description = `Source of ${what}: \`file\`. A plain string is the path of the file.`
+  const file = string('File. It is reloaded when it changes.', { minLength: 1, maxLength: 4096, path: true })
+  return policyOptions({ file }, [description], { shorthand: 'file' })
 }
 
 /** Returns the text of a source. @throws Error if its file cannot be read. */

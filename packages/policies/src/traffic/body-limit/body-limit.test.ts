@@ -15,59 +15,59 @@ function run(config: Config, x: Exchange): Outcome {
 }
 
 test('a body announced as larger is refused at once, one at the limit passes', () => {
-  const refused = run({ max: '1kb' }, exchange({ contentLength: 1025 }))
+  const refused = run({ maxBytes: '1kb' }, exchange({ contentLength: 1025 }))
   assert.equal(refused?.status, 413)
   assert.deepEqual(refused?.headers, ['x-gw-error', 'GW_BODY_TOO_LARGE'])
   assert.match(refused?.problem?.detail ?? '', /at most 1kb/)
-  assert.equal(run({ max: '1kb' }, exchange({ contentLength: 1024 })), null)
-  assert.equal(run({ max: '0b' }, exchange({ contentLength: 0 })), null)
+  assert.equal(run({ maxBytes: '1kb' }, exchange({ contentLength: 1024 })), null)
+  assert.equal(run({ maxBytes: '0b' }, exchange({ contentLength: 0 })), null)
 })
 
 test('a body of unknown length passes here and is bounded while it streams', () => {
   const x = exchange({ contentLength: -1, bodyLimit: 4096 })
-  assert.equal(run({ max: '1kb', min: '10b' }, x), null)
+  assert.equal(run({ maxBytes: '1kb', minBytes: '10b' }, x), null)
   assert.equal(x.bodyLimit, 1024)
 })
 
 test('the limit of the listener is raised only when asked', () => {
   const kept = exchange({ bodyLimit: 512 })
-  run({ max: '1kb' }, kept)
+  run({ maxBytes: '1kb' }, kept)
   assert.equal(kept.bodyLimit, 512)
   const raised = exchange({ bodyLimit: 512 })
-  run({ max: '1kb', raise: true }, raised)
+  run({ maxBytes: '1kb', raise: true }, raised)
   assert.equal(raised.bodyLimit, 1024)
   const lowered = exchange({ bodyLimit: 4096 })
-  run({ max: '1kb', raise: true }, lowered)
+  run({ maxBytes: '1kb', raise: true }, lowered)
   assert.equal(lowered.bodyLimit, 1024)
 })
 
 test('a body announced as smaller than min is refused, no body counts as empty', () => {
   for (const contentLength of [0, 9]) {
-    const refused = run({ max: '1kb', min: '10b' }, exchange({ contentLength }))
+    const refused = run({ maxBytes: '1kb', minBytes: '10b' }, exchange({ contentLength }))
     assert.equal(refused?.status, 400)
     assert.equal(refused?.problem?.code, 'GW_BODY_TOO_SMALL')
   }
-  assert.equal(run({ max: '1kb', min: '10b' }, exchange({ contentLength: 10 })), null)
+  assert.equal(run({ maxBytes: '1kb', minBytes: '10b' }, exchange({ contentLength: 10 })), null)
 })
 
 test('a min above max and an invalid size are rejected', () => {
   assert.throws(
-    () => bodyLimit.compile({ max: '1kb', min: '2kb' }, testEnv()),
-    /'min' 2kb is greater than 'max' 1kb/,
+    () => bodyLimit.compile({ maxBytes: '1kb', minBytes: '2kb' }, testEnv()),
+    /'minBytes' 2kb is greater than 'maxBytes' 1kb/,
   )
-  assert.throws(() => bodyLimit.compile({ max: 'much' }, testEnv()), /'much' is not a size/)
+  assert.throws(() => bodyLimit.compile({ maxBytes: 'much' }, testEnv()), /'much' is not a size/)
 })
 
 test('the schema accepts what is documented and rejects everything else', () => {
-  const defaulted = { max: '1mb' }
+  const defaulted = { maxBytes: '1mb' }
   assert.deepEqual(schemaMistakes(bodyLimit, defaulted), [])
-  assert.deepEqual(defaulted, { max: '1mb', raise: false })
+  assert.deepEqual(defaulted, { maxBytes: '1mb', raise: false })
   for (const config of [
     {},
-    { max: 5 },
-    { max: '1 mb' },
-    { max: '1mb', raise: 'yes' },
-    { max: '1mb', most: '2mb' },
+    { maxBytes: 5 },
+    { maxBytes: '1 mb' },
+    { maxBytes: '1mb', raise: 'yes' },
+    { maxBytes: '1mb', most: '2mb' },
   ]) {
     assert.notDeepEqual(schemaMistakes(bodyLimit, config), [], JSON.stringify(config))
   }

@@ -4,6 +4,6 @@ export const BODY_LIMIT_ERRORS = {
     status: 400,
     title: 'Body too small',
     when: 'The request body is smaller than the minimum of a `body-limit` policy.',
-    remedy: 'Send a complete body, or lower `min` of `body-limit`.',
+    remedy: 'Send a complete body, or lower `minBytes` of `body-limit`.',
   },
 } as const

@@ -7,18 +7,20 @@ export const bodyLimit = definePolicy({
   summary: 'Limits the size of request bodies on a route, below or above the limit of the listener.',
   schema: bodyLimitSchema,
   compile(config, env) {
-    const maxBytes = parseSize(config.max)
-    const minBytes = config.min === undefined ? 0 : parseSize(config.min)
+    const maxBytes = parseSize(config.maxBytes)
+    const minBytes = config.minBytes === undefined ? 0 : parseSize(config.minBytes)
     const canRaise = config.raise === true
     if (minBytes > maxBytes)
-      throw new Error(`'min' ${config.min} is greater than 'max' ${config.max}; swap them`)
+      throw new Error(
+        `'minBytes' ${config.minBytes} is greater than 'maxBytes' ${config.maxBytes}; swap them`,
+      )
     const tooLarge = env.refusal(
       'GW_BODY_TOO_LARGE',
-      `the request body is larger than the limit; send at most ${config.max}`,
+      `the request body is larger than the limit; send at most ${config.maxBytes}`,
     )
     const tooSmall = env.refusal(
       'GW_BODY_TOO_SMALL',
-      `the request body is too small; send at least ${config.min ?? '0b'}`,
+      `the request body is too small; send at least ${config.minBytes ?? '0b'}`,
     )
     return {
       name: 'body-limit',

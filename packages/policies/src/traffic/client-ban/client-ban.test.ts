@@ -134,7 +134,7 @@ test('a ban that was lifted ends in each worker within a second, and no other on
 
 test('a share counts all responses, and needs some of them', async () => {
   const store = new MemoryStore()
-  const config = { threshold: '50%', minimum: 10 }
+  const config = { threshold: '50%', minRequests: 10 }
   const [a, b] = [worker(config, store), worker(config, store)]
   await fail(a, 9)
   for (let i = 0; i < 20; i++) await b.call(IP, 200)

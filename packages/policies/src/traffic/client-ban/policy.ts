@@ -68,12 +68,12 @@ export const clientBan = definePolicy({
 
 /** Returns the bans of a policy in this worker. They survive reloads that do not change how bans are made. */
 function openBanTable(config: ClientBanConfig, id: string, env: CompileEnv): BanTable {
-  const { scope, onStoreDown, key, count, threshold, minimum } = config
+  const { scope, onStoreDown, key, count, threshold, minRequests } = config
   const local = onStoreDown === 'local' ? env.shared(`bans-local ${id}`, () => new MemoryStore()) : null
   const counterOf = (result: string) => env.counter('gw_client_bans_total', { policy: id, result })
   const [banned, dropped] = [counterOf('banned'), counterOf('dropped')]
   const table = env.shared(
-    `bans ${JSON.stringify([id, scope, key, count, threshold, minimum])}`,
+    `bans ${JSON.stringify([id, scope, key, count, threshold, minRequests])}`,
     () =>
       new BanTable(thresholdOf(config), {
         onBan() {
@@ -99,11 +99,11 @@ function openBanTable(config: ClientBanConfig, id: string, env: CompileEnv): Ban
   return table
 }
 
-function thresholdOf({ threshold = 10, minimum }: ClientBanConfig): Threshold {
+function thresholdOf({ threshold = 10, minRequests }: ClientBanConfig): Threshold {
   if (typeof threshold === 'number')
     return { countsAll: false, isReached: ({ counted }) => counted >= threshold }
   const share = parseRatio(threshold)
-  return { countsAll: true, isReached: ({ counted, all }) => all >= minimum && counted >= all * share }
+  return { countsAll: true, isReached: ({ counted, all }) => all >= minRequests && counted >= all * share }
 }
 
 function replyFor(status: number, leftMs: number): Reply {

@@ -37,11 +37,11 @@ export const clientBanSchema = policyOptions(
         {
           default: 10,
           description:
-            'Counted responses within `window` that cause a ban: a number, or a share of all responses such as `50%` once there are `minimum` responses.',
+            'Counted responses within `window` that cause a ban: a number, or a share of all responses such as `50%` once there are `minRequests` responses.',
         },
       ),
     ),
-    minimum: optionalInteger(
+    minRequests: optionalInteger(
       'Minimum number of responses of a caller before a ban, if `threshold` is a share.',
       {
         default: 20,
@@ -85,6 +85,7 @@ export const clientBanSchema = policyOptions(
     'Requests never wait for the store: responses are counted in the background. The worker that counts the last response knows the ban after one store operation, the others within a second. Requests until then are allowed. Refusals of banned callers are not counted.',
     'A worker remembers up to 50,000 bans per policy, preferring those that end last, and has up to 10,000 callers waiting to be counted.',
   ],
+  { deprecatedKeys: { minimum: 'minRequests' } },
 )
 
 /** Configuration of `client-ban`, derived from its schema. */

@@ -37,7 +37,7 @@ function nextTurn(): Promise<void> {
 }
 
 test('as many as max are under way; one more is refused until one has ended', (t) => {
-  const { enter, leave } = gate(t, { max: 2 })
+  const { enter, leave } = gate(t, { limit: 2 })
   const [a, b, c, d] = [exchange(), exchange(), exchange(), exchange()]
   assert.equal(enter(a), null)
   assert.equal(enter(b), null)
@@ -51,7 +51,7 @@ test('as many as max are under way; one more is refused until one has ended', (t
 })
 
 test('the log learns how many more would have had a permit', (t) => {
-  const named = gate(t, { name: 'orders', max: 2 })
+  const named = gate(t, { name: 'orders', limit: 2 })
   const [a, b, c] = [exchange(), exchange(), exchange()]
   for (const x of [a, b, c]) named.enter(x)
   assert.deepEqual(
@@ -63,12 +63,12 @@ test('the log learns how many more would have had a permit', (t) => {
     ],
   )
   const nameless = exchange()
-  gate(t, { max: 5 }).enter(nameless)
+  gate(t, { limit: 5 }).enter(nameless)
   assert.deepEqual([nameless.record.limitName, nameless.record.limitRemaining], ['concurrency-limit', 4])
 })
 
 test('a permit is given back once, however often the end is reported', (t) => {
-  const { enter, leave } = gate(t, { max: 1 })
+  const { enter, leave } = gate(t, { limit: 1 })
   const a = exchange()
   enter(a)
   leave(a)
@@ -78,7 +78,7 @@ test('a permit is given back once, however often the end is reported', (t) => {
 })
 
 test('a step listed twice in a chain takes one permit', (t) => {
-  const { enter, leave, semaphores } = gate(t, { max: 1 })
+  const { enter, leave, semaphores } = gate(t, { limit: 1 })
   const a = exchange()
   assert.equal(enter(a), null)
   assert.equal(enter(a), null)
@@ -87,7 +87,7 @@ test('a step listed twice in a chain takes one permit', (t) => {
 })
 
 test('keys are counted apart, and forgotten with their last request', (t) => {
-  const { enter, leave, semaphores } = gate(t, { max: 1, key: ['consumer', 'header:X-Tenant'] })
+  const { enter, leave, semaphores } = gate(t, { limit: 1, key: ['consumer', 'header:X-Tenant'] })
   const consumer = consumerOf('api-key', 'acme')
   const requests = [
     exchange({ consumer }),
@@ -104,20 +104,20 @@ test('keys are counted apart, and forgotten with their last request', (t) => {
 })
 
 test('by route, by address, and without a key all together', (t) => {
-  const byRoute = gate(t, { max: 1 })
+  const byRoute = gate(t, { limit: 1 })
   assert.equal(byRoute.enter(exchange({ route: { id: 'a' } })), null)
   assert.equal(byRoute.enter(exchange({ route: { id: 'b' } })), null)
   assert.ok(refused(byRoute.enter(exchange({ route: { id: 'a' } }))))
-  const byAddress = gate(t, { max: 1, key: ['ip'] })
+  const byAddress = gate(t, { limit: 1, key: ['ip'] })
   assert.equal(byAddress.enter(exchange({ clientIp: '192.0.2.1' })), null)
   assert.equal(byAddress.enter(exchange({ clientIp: '192.0.2.2' })), null)
-  const together = gate(t, { max: 1, key: [] })
+  const together = gate(t, { limit: 1, key: [] })
   assert.equal(together.enter(exchange({ route: { id: 'a' } })), null)
   assert.ok(refused(together.enter(exchange({ route: { id: 'b' } }))))
 })
 
 test('waiting requests get permits in order, and a full queue refuses the next one', async (t) => {
-  const { enter, leave } = gate(t, { max: 1, queue: { max: 2, timeout: '20s' } })
+  const { enter, leave } = gate(t, { limit: 1, queue: { limit: 2, timeout: '20s' } })
   const [a, b, c, d] = [exchange(), exchange(), exchange(), exchange()]
   enter(a)
   const order: string[] = []
@@ -134,15 +134,15 @@ test('waiting requests get permits in order, and a full queue refuses the next o
 
 test('no request overtakes a waiting one', (t) => {
   const table = new Map<string, unknown>()
-  const small = gate(t, { name: 'n', max: 1, queue: { max: 1 } }, table)
-  const large = gate(t, { name: 'n', max: 5 }, table)
+  const small = gate(t, { name: 'n', limit: 1, queue: { limit: 1 } }, table)
+  const large = gate(t, { name: 'n', limit: 5 }, table)
   small.enter(exchange())
   assert.ok(small.enter(exchange()) instanceof Promise)
   assert.ok(refused(large.enter(exchange())))
 })
 
 test('a request that waits too long is refused and leaves the queue', async (t) => {
-  const { enter, leave, semaphores } = gate(t, { max: 1, queue: { max: 1, timeout: '5ms' } })
+  const { enter, leave, semaphores } = gate(t, { limit: 1, queue: { limit: 1, timeout: '5ms' } })
   const [a, b] = [exchange(), exchange()]
   enter(a)
   const keepAlive = setInterval(() => {}, 1000)
@@ -155,7 +155,7 @@ test('a request that waits too long is refused and leaves the queue', async (t) 
 })
 
 test('a client that goes away while it waits is not given a permit', async (t) => {
-  const { enter, leave, semaphores } = gate(t, { max: 1, queue: { max: 5, timeout: '20s' } })
+  const { enter, leave, semaphores } = gate(t, { limit: 1, queue: { limit: 5, timeout: '20s' } })
   const [a, b, c] = [exchange(), exchange(), exchange()]
   enter(a)
   void enter(b)
@@ -170,19 +170,19 @@ test('a client that goes away while it waits is not given a permit', async (t) =
 
 test('uses of one name count together, each by its own max, also over a reload', (t) => {
   const table = new Map<string, unknown>()
-  const old = gate(t, { name: 'n', max: 3 }, table)
+  const old = gate(t, { name: 'n', limit: 3 }, table)
   const [a, b] = [exchange(), exchange()]
   old.enter(a)
   old.enter(b)
-  const fresh = gate(t, { name: 'n', max: 2 }, table)
+  const fresh = gate(t, { name: 'n', limit: 2 }, table)
   assert.ok(refused(fresh.enter(exchange())))
   old.leave(a)
   assert.equal(fresh.enter(exchange()), null)
-  assert.equal(gate(t, { max: 2 }, table).enter(exchange()), null)
+  assert.equal(gate(t, { limit: 2 }, table).enter(exchange()), null)
 })
 
 test('after 10,000 requests with random outcomes nothing is held', async (t) => {
-  const { enter, leave, semaphores } = gate(t, { max: 7, key: ['ip'], queue: { max: 3, timeout: '20s' } })
+  const { enter, leave, semaphores } = gate(t, { limit: 7, key: ['ip'], queue: { limit: 3, timeout: '20s' } })
   const addresses = ['192.0.2.1', '192.0.2.2', '192.0.2.3']
   const open: Exchange[] = []
   const isGranted = new Set<Exchange>()
@@ -265,29 +265,29 @@ test('a late event loop lowers the limit, down to min, and time raises it again'
 })
 
 test('a wait that the pipeline would cut short is refused', (t) => {
-  assert.throws(() => gate(t, { max: 1, queue: { max: 1, timeout: '30s' } }), /use at most 25s/)
+  assert.throws(() => gate(t, { limit: 1, queue: { limit: 1, timeout: '30s' } }), /use at most 25s/)
 })
 
 test('the schema accepts what is documented and rejects everything else', (t) => {
-  const defaulted = { max: 5, queue: { max: 1 }, adaptive: {} }
+  const defaulted = { limit: 5, queue: { limit: 1 }, adaptive: {} }
   assert.deepEqual(schemaMistakes(concurrencyLimit, defaulted), [])
   assert.deepEqual(defaulted, {
-    max: 5,
+    limit: 5,
     key: ['route'],
-    queue: { max: 1, timeout: '1s' },
+    queue: { limit: 1, timeout: '1s' },
     adaptive: { lag: '50ms', min: 1 },
     retryAfter: '1s',
   })
   assert.ok(gate(t, defaulted).enter(exchange()) === null)
   for (const config of [
     {},
-    { max: 0 },
-    { max: 1.5 },
-    { max: 1, key: ['path'] },
-    { max: 1, key: ['header:'] },
-    { max: 1, queue: {} },
-    { max: 1, queue: { max: 1, timeout: 'soon' } },
-    { max: 1, limit: 2 },
+    { limit: 0 },
+    { limit: 1.5 },
+    { limit: 1, key: ['path'] },
+    { limit: 1, key: ['header:'] },
+    { limit: 1, queue: {} },
+    { limit: 1, queue: { limit: 1, timeout: 'soon' } },
+    { limit: 1, max: 2 },
   ]) {
     assert.notDeepEqual(schemaMistakes(concurrencyLimit, config), [], JSON.stringify(config))
   }

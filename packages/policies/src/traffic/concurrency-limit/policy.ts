@@ -86,14 +86,14 @@ function whenGranted(permit: Permit, limited: Reply): Promise<Outcome> {
   })
 }
 
-function compileLimits({ max, queue, adaptive }: ConcurrencyLimitConfig, env: CompileEnv): Limits {
+function compileLimits({ limit, queue, adaptive }: ConcurrencyLimitConfig, env: CompileEnv): Limits {
   const waitMs = parseDuration(queue?.timeout ?? '1s')
   if (waitMs > MAX_WAIT_MS) {
     throw new Error(`'queue.timeout' ${queue?.timeout} is too long; use at most 25s`)
   }
   return {
-    max,
-    queue: queue?.max ?? 0,
+    max: limit,
+    queue: queue?.limit ?? 0,
     waitMs,
     throttle: adaptive === undefined ? null : runningThrottle(adaptive, env),
   }

@@ -13,7 +13,7 @@ import {
 /** Schema of the configuration of `concurrency-limit`. */
 export const concurrencyLimitSchema = policyOptions(
   {
-    max: integer('Maximum number of concurrent requests per key in each worker process.', {
+    limit: integer('Maximum number of concurrent requests per key in each worker process.', {
       minimum: 1,
       maximum: 1_000_000,
     }),
@@ -22,7 +22,7 @@ export const concurrencyLimitSchema = policyOptions(
         pattern: "^(route|consumer|ip|header:[!#$%&'*+.^_`|~0-9A-Za-z-]+)$",
       }),
       'Parts of the counter key: any of `route`, `consumer`, `ip` and `header:NAME`. Requests with the same values share a limit. `ip` groups IPv6 addresses by /64 network. An empty list applies one limit to all requests.',
-      { default: ['route'], maxItems: 5 },
+      { default: ['route'], maxItems: 5, shorthand: 'list' },
     ),
     name: optionalText(
       100,
@@ -31,12 +31,13 @@ export const concurrencyLimitSchema = policyOptions(
     queue: optionalClosed(
       'Lets requests over the limit wait, first come first served. Without it they are refused.',
       {
-        max: integer('Maximum number of waiting requests per key. Further requests are refused at once.', {
+        limit: integer('Maximum number of waiting requests per key. Further requests are refused at once.', {
           minimum: 1,
           maximum: 100_000,
         }),
         timeout: optionalDuration('Maximum wait, at most 25s.', '1s'),
       },
+      { deprecatedKeys: { max: 'limit' } },
     ),
     adaptive: optionalClosed(
       'Lowers the limit while the worker is overloaded: by a quarter for every 100 ms interval in which the event loop was late. Raises it again in small steps.',
@@ -52,9 +53,10 @@ export const concurrencyLimitSchema = policyOptions(
   },
   [
     'A request takes a permit when it reaches the policy and releases it when its response has ended, in whatever way. Requests over the limit wait in the queue, if one is configured and has room. Otherwise they get 503 `GW_CONCURRENCY_LIMITED` with `Retry-After`.',
-    'Each worker counts separately, so a gateway with four workers allows four times `max` in total. Requests without a consumer or without the header share one key. A key is kept only while one of its requests is in progress or waiting.',
+    'Each worker counts separately, so a gateway with four workers allows four times `limit` in total. Requests without a consumer or without the header share one key. A key is kept only while one of its requests is in progress or waiting.',
     'Permits survive a reload if `name` stays the same, or, without a name, if the whole configuration does.',
   ],
+  { deprecatedKeys: { max: 'limit' } },
 )
 
 /** Configuration of `concurrency-limit`, derived from its schema. */

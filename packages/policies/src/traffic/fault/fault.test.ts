@@ -47,11 +47,11 @@ test('only callers with the key get the fault, and the key is not forwarded', ()
 })
 
 test('a share of the requests meets it', (t) => {
-  const step = compile({ abort: { status: 500, percentage: '10%' } })
+  const step = compile({ abort: { status: 500, percent: '10%' } })
   numbers(t, 0.099, 0.1)
   assert.notEqual(step.onRequest!(exchange()), null)
   assert.equal(step.onRequest!(exchange()), null)
-  const never = compile({ abort: { status: 500, percentage: '0%' } })
+  const never = compile({ abort: { status: 500, percent: '0%' } })
   numbers(t, 0)
   assert.equal(never.onRequest!(exchange()), null)
 })
@@ -59,7 +59,7 @@ test('a share of the requests meets it', (t) => {
 test('a delay lets go on, or aborts when that is due too; no more than the bound wait', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const env = testEnv()
-  const config = { delay: { duration: '2s' }, abort: { status: 500, percentage: '50%' }, maxDelayed: 2 }
+  const config = { delay: { duration: '2s' }, abort: { status: 500, percent: '50%' }, maxDelayed: 2 }
   const step = fault.compile(config, env) as Step
   numbers(t, 0.9, 0, 0.1, 0, 0.9, 0)
   const slow = exchange()
@@ -90,5 +90,5 @@ test('a fault without effect, an overlong delay and a success status are rejecte
   assert.throws(() => compile({ guard: GUARD }), /neither 'delay' nor 'abort'/)
   assert.throws(() => compile({ delay: { duration: '1m' } }), /longer than 20s/)
   assert.deepEqual(schemaMistakes(fault, { abort: { status: 200 } }), ['/abort/status must be >= 400'])
-  assert.equal(schemaMistakes(fault, { abort: { status: 500, percentage: '10' } }).length, 1)
+  assert.equal(schemaMistakes(fault, { abort: { status: 500, percent: '10' } }).length, 1)
 })

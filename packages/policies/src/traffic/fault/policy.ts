@@ -59,14 +59,14 @@ export const fault = definePolicy({
 function compileDelay({ delay, maxDelayed }: FaultConfig, env: CompileEnv) {
   if (delay === undefined) return null
   const ms = Delays.check(parseDuration(delay.duration))
-  const share = parseRatio(delay.percentage ?? '100%')
+  const share = parseRatio(delay.percent ?? '100%')
   const delays = new Delays(maxDelayed, env)
   return (reply: Reply | null) => (Math.random() < share && delays.hasRoom ? delays.wait(ms, reply) : null)
 }
 
 function compileAbort({ abort }: FaultConfig, env: CompileEnv) {
   if (abort === undefined) return null
-  const share = parseRatio(abort.percentage ?? '100%')
+  const share = parseRatio(abort.percent ?? '100%')
   const detail = 'this error was injected on purpose, to test how callers handle it'
   const reply = { ...env.refusal('GW_FAULT_INJECTED', detail, ['x-gw-fault', 'abort']), status: abort.status }
   return () => (Math.random() < share ? reply : null)

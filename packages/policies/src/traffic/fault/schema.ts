@@ -9,13 +9,15 @@ import {
   string,
 } from '../../shared/options/options.js'
 
-const percentage = Type.Optional(
+const percent = Type.Optional(
   Type.String({
     default: '100%',
     pattern: RATIO_PATTERN,
     description: 'Share of the requests that pass the guard and the condition.',
   }),
 )
+
+const PERCENTAGE = { deprecatedKeys: { percentage: 'percent' } }
 
 /** Schema of the configuration of `fault`. */
 export const faultSchema = policyOptions(
@@ -31,15 +33,23 @@ export const faultSchema = policyOptions(
         }),
       },
     ),
-    delay: optionalClosed('Delays requests.', {
-      percentage,
-      duration: string('Length of the delay, up to 20s.', { pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$' }),
-    }),
+    delay: optionalClosed(
+      'Delays requests.',
+      {
+        percent,
+        duration: string('Length of the delay, up to 20s.', { pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$' }),
+      },
+      PERCENTAGE,
+    ),
     abort: Type.Optional(
-      closed('Refuses requests, after the delay if there is one.', {
-        percentage,
-        status: integer('Status code.', { minimum: 400, maximum: 599 }),
-      }),
+      closed(
+        'Refuses requests, after the delay if there is one.',
+        {
+          percent,
+          status: integer('Status code.', { minimum: 400, maximum: 599 }),
+        },
+        PERCENTAGE,
+      ),
     ),
     maxDelayed: optionalInteger(
       'Maximum number of delayed requests at once, per worker. Further requests are not delayed.',

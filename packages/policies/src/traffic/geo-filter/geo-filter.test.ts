@@ -8,7 +8,7 @@ import { databaseOf, type PlaceEntry, pointer } from '@sluice/core/testing'
 import { exchange, schemaMistakes, type TestEnv, testEnv } from '../../testing.js'
 import { geoFilter } from './policy.js'
 
-type Config = Omit<Parameters<typeof geoFilter.compile>[0], 'file'> & { readonly file?: string }
+type Config = Partial<Parameters<typeof geoFilter.compile>[0]>
 
 const PLACES: readonly PlaceEntry[] = [
   [
@@ -56,7 +56,7 @@ async function filterOf(t: TestContext, config: Config): Promise<Filter> {
   const jobs: (() => unknown)[] = []
   const env = testEnv()
   const schedule = (_: number, job: () => unknown): void => void jobs.push(job)
-  const full = { file: fileOf(t, PLACES), ...config }
+  const full = { database: { file: fileOf(t, PLACES) }, ...config }
   const step = (await geoFilter.compile(full, { ...env, schedule })) as Step
   return {
     env,
@@ -102,9 +102,9 @@ test('an allow list allows only its places, a deny list denies its places', asyn
 })
 
 test('deny wins; networks come from a file of their own; cities are those of their country', async (t) => {
-  const networkFile = fileOf(t, NETWORKS)
+  const networkDatabase = { file: fileOf(t, NETWORKS) }
   const config = {
-    networkFile,
+    networkDatabase,
     allow: { countries: ['TR'] },
     deny: { networks: ['AS64500'] },
     unknown: 'allow' as const,
@@ -138,7 +138,7 @@ test('a damaged database makes the policy fail closed', async (t) => {
 
 test('a new file is used, also for addresses that were met before; a broken one is reported and not used', async (t) => {
   const file = fileOf(t, PLACES)
-  const { env, minute, isAllowed } = await filterOf(t, { file, allow: { countries: ['TR'] } })
+  const { env, minute, isAllowed } = await filterOf(t, { database: { file }, allow: { countries: ['TR'] } })
   assert.ok(isAllowed(ISTANBUL))
   const replace = (bytes: Buffer): void => {
     writeFileSync(`${file}.new`, bytes)
@@ -162,12 +162,12 @@ test('uses of one file share its memory', async (t) => {
   const file = fileOf(t, PLACES)
   const table = new Map<string, unknown>()
   for (const country of ['TR', 'DE'])
-    await geoFilter.compile({ file, allow: { countries: [country] } }, testEnv(table))
+    await geoFilter.compile({ database: { file }, allow: { countries: [country] } }, testEnv(table))
   assert.equal([...table.keys()].filter((key) => key.startsWith('places ')).length, 1)
 })
 
 test('a dry run denies nobody and marks requests it would have denied', async (t) => {
-  const config = { file: fileOf(t, PLACES), deny: { countries: ['TR'] }, dryRun: true }
+  const config = { database: { file: fileOf(t, PLACES) }, deny: { countries: ['TR'] }, dryRun: true }
   const step = (await geoFilter.compile(config, testEnv())) as Step
   const x = exchange({ clientIp: ISTANBUL })
   assert.equal(step.onRequest!(x), null)
@@ -178,25 +178,28 @@ test('a missing or invalid database is rejected at load', async (t) => {
   const allow = { countries: ['TR'] }
   const broken = join(folder(t), 'broken.mmdb')
   writeFileSync(broken, 'no database')
-  await assert.rejects(filterOf(t, { file: broken, allow }), /not a database/)
-  await assert.rejects(filterOf(t, { file: join(folder(t), 'none.mmdb'), allow }), /ENOENT/)
-  await assert.rejects(filterOf(t, { file: folder(t), allow }), /not a regular file/)
+  await assert.rejects(filterOf(t, { database: { file: broken }, allow }), /not a database/)
+  await assert.rejects(filterOf(t, { database: { file: join(folder(t), 'none.mmdb') }, allow }), /ENOENT/)
+  await assert.rejects(filterOf(t, { database: { file: folder(t) }, allow }), /not a regular file/)
   await assert.rejects(filterOf(t, {}), /neither 'allow' nor 'deny'/)
 })
 
 test('the schema accepts what is documented and rejects everything else', () => {
-  const file = 'a.mmdb'
+  const database = { file: 'a.mmdb' }
   assert.deepEqual(
-    schemaMistakes(geoFilter, { file, allow: { countries: ['TR'], networks: ['AS1'], cities: ['DE/Bonn'] } }),
+    schemaMistakes(geoFilter, {
+      database,
+      allow: { countries: ['TR'], networks: ['AS1'], cities: ['DE/Bonn'] },
+    }),
     [],
   )
   for (const config of [
     { allow: { countries: ['TR'] } },
-    { file, allow: { countries: ['tr'] } },
-    { file, allow: { continents: ['XX'] } },
-    { file, deny: { networks: ['64500'] } },
-    { file, deny: { cities: ['Berlin'] } },
-    { file, deny: { planets: [] } },
+    { database, allow: { countries: ['tr'] } },
+    { database, allow: { continents: ['XX'] } },
+    { database, deny: { networks: ['64500'] } },
+    { database, deny: { cities: ['Berlin'] } },
+    { database, deny: { planets: [] } },
   ])
     assert.notDeepEqual(schemaMistakes(geoFilter, config), [], JSON.stringify(config))
 })

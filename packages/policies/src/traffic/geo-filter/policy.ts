@@ -15,8 +15,9 @@ export const geoFilter = definePolicy({
     if (config.allow === undefined && config.deny === undefined) {
       throw new Error("neither 'allow' nor 'deny' is configured; list places under one of them")
     }
-    const places = await openFile(config.file, env)
-    const networks = config.networkFile === undefined ? places : await openFile(config.networkFile, env)
+    const places = await openFile(config.database.file, env)
+    const networks =
+      config.networkDatabase === undefined ? places : await openFile(config.networkDatabase.file, env)
     const verdicts = new PlaceVerdicts(config, places, networks)
     const denied = env.refusal(
       'GW_GEO_DENIED',

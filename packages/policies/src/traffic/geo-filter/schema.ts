@@ -1,13 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 import {
   optionalClosed,
-  optionalFile,
   optionalFlag,
   optionalList,
   optionalOneOf,
   policyOptions,
   string,
 } from '../../shared/options/options.js'
+import { fileSource } from '../../shared/options/text-source.js'
 
 function places(description: string) {
   return optionalClosed(description, {
@@ -47,16 +47,9 @@ const decision = ['allow', 'deny'] as const
 /** Schema of the configuration of `geo-filter`. */
 export const geoFilterSchema = policyOptions(
   {
-    file: string(
-      'Path of a database in the MaxMind DB format, such as GeoLite2-Country.mmdb. It is reloaded when it changes.',
-      {
-        minLength: 1,
-        maxLength: 4096,
-        path: true,
-      },
-    ),
-    networkFile: optionalFile(
-      'Path of a database of autonomous systems, such as GeoLite2-ASN.mmdb. Default: `file`.',
+    database: fileSource('the database in the MaxMind DB format, such as GeoLite2-Country.mmdb'),
+    networkDatabase: Type.Optional(
+      fileSource('the database of autonomous systems, such as GeoLite2-ASN.mmdb. Default: `database`'),
     ),
     allow: places('Places from which callers are allowed. If set, all other callers are denied.'),
     deny: places('Places from which callers are denied. Takes precedence over `allow`.'),
@@ -79,6 +72,7 @@ export const geoFilterSchema = policyOptions(
     'The database must exist when the configuration is activated. After that it is checked for changes every minute. If it cannot be read, the previous one stays in use and the event `geo_database` is logged. If an entry is damaged, requests from its addresses get 500, or continue with `onError: continue`.',
     'Each worker keeps the database in memory once for all uses, and caches the decisions for the last 10,000 addresses.',
   ],
+  { deprecatedKeys: { file: 'database', networkFile: 'networkDatabase' } },
 )
 
 /** Configuration of `geo-filter`, derived from its schema. */

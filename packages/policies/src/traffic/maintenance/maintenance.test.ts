@@ -68,12 +68,12 @@ test('HTML in the message is text on the page', () => {
 test('a page of the operator is sent as it is', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'maintenance-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  const htmlFile = join(folder, 'page.html')
-  writeFileSync(htmlFile, '<h1>Ours</h1>')
-  const page = ask({ htmlFile }, accepting(BROWSER)) as Reply
+  const file = join(folder, 'page.html')
+  writeFileSync(file, '<h1>Ours</h1>')
+  const page = ask({ html: { file } }, accepting(BROWSER)) as Reply
   assert.equal(Buffer.from(page.body!).toString(), '<h1>Ours</h1>')
   assert.equal(headerValue(page.headers, 'content-security-policy'), null)
-  assert.throws(() => ask({ htmlFile: join(folder, 'none') }, exchange()), /cannot be read/)
+  assert.throws(() => ask({ html: { file: join(folder, 'none') } }, exchange()), /cannot be read/)
 })
 
 test('allowed addresses pass, and an invalid address does not', () => {

@@ -7,7 +7,7 @@ import {
   prefersHtml,
   type Reply,
 } from '@sluice/core'
-import { readText } from '../../shared/options/text-source.js'
+import { textOfSource } from '../../shared/options/text-source.js'
 import { withContext } from '../../shared/outcome/with-context.js'
 import { maintenanceSchema } from './schema.js'
 
@@ -18,11 +18,15 @@ export const maintenance = definePolicy({
   name: 'maintenance',
   summary: 'Responds with 503 and Retry-After during maintenance, except to selected callers.',
   schema: maintenanceSchema,
-  compile({ message, retryAfter, htmlFile, allow }, env) {
+  compile({ message, retryAfter, html, allow }, env) {
     const seconds = Math.ceil(parseDuration(retryAfter) / 1000)
     const fields = ['retry-after', String(seconds), 'cache-control', 'no-store', 'vary', 'Accept']
     const problem = env.refusal('GW_MAINTENANCE', message, fields)
-    const page = pageReply(problem, htmlFile === undefined ? pageOf(message) : readText(htmlFile), htmlFile)
+    const page = pageReply(
+      problem,
+      html === undefined ? pageOf(message) : textOfSource(html),
+      html === undefined,
+    )
     const allowed = allow === undefined ? null : withContext("under 'allow':", () => compileCidrs(allow))
     return {
       name: 'maintenance',
@@ -34,9 +38,9 @@ export const maintenance = definePolicy({
   },
 })
 
-function pageReply(problem: Reply, html: string, ownFile: string | undefined): Reply {
+function pageReply(problem: Reply, html: string, isBuiltIn: boolean): Reply {
   // The built-in page loads no resources. For a custom page the requirements are unknown.
-  const policy = ownFile === undefined ? ['content-security-policy', "default-src 'none'"] : []
+  const policy = isBuiltIn ? ['content-security-policy', "default-src 'none'"] : []
   const headers = [...problem.headers, 'content-type', 'text/html; charset=utf-8', ...policy]
   return { ...problem, headers, body: Buffer.from(html) }
 }

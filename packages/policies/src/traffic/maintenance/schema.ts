@@ -1,11 +1,12 @@
+import { Type } from '@sinclair/typebox'
 import {
   optionalDuration,
-  optionalFile,
   optionalList,
   optionalString,
   policyOptions,
   string,
 } from '../../shared/options/options.js'
+import { textSource } from '../../shared/options/text-source.js'
 
 /** Schema of the configuration of `maintenance`. */
 export const maintenanceSchema = policyOptions(
@@ -16,7 +17,7 @@ export const maintenanceSchema = policyOptions(
       maxLength: 2000,
     }),
     retryAfter: optionalDuration('Time after which callers should try again, for `Retry-After`.', '5m'),
-    htmlFile: optionalFile('Custom page for browsers, sent unchanged.'),
+    html: Type.Optional(textSource('the page for browsers, sent unchanged')),
     allow: optionalList(
       string('An address or a range, as in `ip-filter`.', { minLength: 1, maxLength: 100 }),
       'Addresses that may still call, for example testers. The client address is determined after trusted proxies.',
@@ -27,4 +28,5 @@ export const maintenanceSchema = policyOptions(
     'Requests get 503 `GW_MAINTENANCE` with `Retry-After` and `Cache-Control: no-store`. Callers that ask for HTML (`text/html` in `Accept`) get a page, SOAP callers a fault, all others a problem document.',
     'Use `when` to exempt callers by other criteria. Switch the policy on and off with `enabled`. Shared policies and policy groups do that for many routes at once.',
   ],
+  { deprecatedKeys: { htmlFile: 'html' } },
 )

@@ -1,5 +1,5 @@
 import { CALENDAR_PERIODS } from '@sluice/core'
-import { LIMIT_PARAGRAPHS, limitOptions } from '../../shared/limits/limit-options.js'
+import { DEPRECATED_LIMIT_KEYS, LIMIT_PARAGRAPHS, limitOptions } from '../../shared/limits/limit-options.js'
 import { integer, oneOf, optionalText, policyOptions } from '../../shared/options/options.js'
 
 /** Schema of the `quota` configuration. */
@@ -21,4 +21,5 @@ export const quotaSchema = policyOptions(
     'Counts survive restarts. Without `state`, the supervisor writes them to the data directory once a second and when it stops. If it is killed, up to one second of counts is lost.',
     ...LIMIT_PARAGRAPHS,
   ],
+  { deprecatedKeys: DEPRECATED_LIMIT_KEYS },
 )

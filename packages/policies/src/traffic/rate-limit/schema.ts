@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { RATE_PATTERN } from '@sluice/core'
-import { LIMIT_PARAGRAPHS, limitOptions } from '../../shared/limits/limit-options.js'
+import { DEPRECATED_LIMIT_KEYS, LIMIT_PARAGRAPHS, limitOptions } from '../../shared/limits/limit-options.js'
 import {
   closed,
   integer,
+  list,
   optionalInteger,
-  optionalList,
   optionalOneOf,
   policyOptions,
   string,
@@ -16,24 +16,24 @@ const rate = string('Rate, for example `100/s`, `1000/m`, `5000/h`, `10000/d`.',
 })
 const MAX_BURST = 1_000_000_000
 
+const oneLimit = Type.Union(
+  [
+    rate,
+    closed('Limit with its own burst size.', {
+      limit: rate,
+      burst: integer('Maximum burst size.', { minimum: 1, maximum: MAX_BURST }),
+    }),
+  ],
+  { description: 'Rate, or a limit with its own burst size.' },
+)
+
 /** Schema of the `rate-limit` configuration. */
 export const rateLimitSchema = policyOptions(
   {
-    limit: Type.Optional(rate),
-    limits: optionalList(
-      Type.Union(
-        [
-          rate,
-          closed('Limit with its own burst size.', {
-            limit: rate,
-            burst: integer('Maximum burst size.', { minimum: 1, maximum: MAX_BURST }),
-          }),
-        ],
-        { description: 'Rate, or a limit with its own burst size.' },
-      ),
-      'Several limits. All of them must allow a request. A refused request counts against none of them.',
-      { minItems: 1, maxItems: 10 },
-    ),
+    limit: Type.Union([rate, list(oneLimit, 'Several limits.', { minItems: 1, maxItems: 10 })], {
+      description:
+        'Rate, or a list of rates. All of them must allow a request. A refused request counts against none of them.',
+    }),
     algorithm: optionalOneOf(
       ['gcra', 'fixed', 'sliding'],
       '`gcra`: a token bucket that refills evenly up to `burst`. `fixed`: fixed windows of the UTC clock. `sliding`: fixed windows, plus the share of the previous window that overlaps the sliding window.',
@@ -46,4 +46,5 @@ export const rateLimitSchema = policyOptions(
     ...limitOptions,
   },
   ['A request over a limit is refused with 429 `GW_RATE_LIMITED` and `Retry-After`.', ...LIMIT_PARAGRAPHS],
+  { deprecatedKeys: { limits: 'limit', ...DEPRECATED_LIMIT_KEYS } },
 )

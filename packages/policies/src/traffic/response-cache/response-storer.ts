@@ -97,7 +97,7 @@ export class ResponseStorer {
   #storableAs(x: Exchange, lookup: CacheLookup): Freshness | null {
     // A response filter of a later policy changes the response, and would not run on a cache hit.
     if (x.responseFilters !== null) return null
-    if (!x.attempts.isDelimited || x.responseLength > this.#settings.maxObject) return null
+    if (!x.attempts.isDelimited || x.responseLength > this.#settings.maxObjectBytes) return null
     // A later policy has identified the consumer, so the response may depend on the consumer.
     if (x.identifications !== lookup.identifications || !this.#isCurrent(lookup)) return null
     if ((x.consumer?.id ?? null) !== lookup.consumer) return null
@@ -135,12 +135,12 @@ export class ResponseStorer {
       if (this.#isCurrent(lookup)) this.#put(lookup, storedResponse({ ...parts, body: ownBytes(bytes) }))
       this.#finish(lookup, isUsable(freshness))
     }
-    const { maxObject } = this.#settings
+    const { maxObjectBytes } = this.#settings
     if (x.responseBody === null) {
-      const bounds = { maxBytes: maxObject, length: x.responseLength }
+      const bounds = { maxBytes: maxObjectBytes, length: x.responseLength }
       lookup.recording = new Recording(this.#store, { onRecorded, onGivenUp }, bounds)
       x.responseTap = lookup.recording
-    } else if (x.responseBody.length <= maxObject) onRecorded(x.responseBody)
+    } else if (x.responseBody.length <= maxObjectBytes) onRecorded(x.responseBody)
     else onGivenUp()
   }
 

@@ -99,7 +99,7 @@ export const responseCacheSchema = policyOptions(
       ),
       setCookie: optionalFlag(false, 'Responses with `Set-Cookie`. All clients get the same cookie.'),
     }),
-    maxObject: optionalSize('Maximum size of a stored response body.', '1mb'),
+    maxObjectBytes: optionalSize('Maximum size of a stored response body.', '1mb'),
     maxBytes: optionalSize(
       'Maximum cache size per worker, including overhead. The least recently used responses are evicted. Uses with the same `maxBytes` share one cache.',
       '64mb',
@@ -128,10 +128,11 @@ export const responseCacheSchema = policyOptions(
   [
     'Caches upstream responses. Without `forced`, it is a shared cache according to RFC 9111. The upstream controls it with `Cache-Control`, `Expires` and `Vary`. Stale responses are validated with `ETag` and `Last-Modified`. HEAD requests and single-range requests are answered from complete GET responses.',
     'List it after all authentication and authorization policies. Policies listed after it change the stored response. Policies listed before it change only what the client gets. If a policy after it identifies the consumer, the response is never stored.',
-    'Unless `allow` permits it, responses with `Set-Cookie` and responses to requests with a body, a credential or cookies are not stored. Some responses are never stored: `Vary: *`, a status that applies to one request only (206, 304, 416, 429 …), bodies larger than `maxObject`, truncated bodies, bodies whose client disconnected, and bodies that end with the connection. A request field is always part of the key if it names the caller (`X-User`, `X-Tenant`, `X-Auth-Request-Email` …) or another host, path or method (`X-Forwarded-Host`, `X-Original-URL`, `X-HTTP-Method-Override` …).',
+    'Unless `allow` permits it, responses with `Set-Cookie` and responses to requests with a body, a credential or cookies are not stored. Some responses are never stored: `Vary: *`, a status that applies to one request only (206, 304, 416, 429 …), bodies larger than `maxObjectBytes`, truncated bodies, bodies whose client disconnected, and bodies that end with the connection. A request field is always part of the key if it names the caller (`X-User`, `X-Tenant`, `X-Auth-Request-Email` …) or another host, path or method (`X-Forwarded-Host`, `X-Original-URL`, `X-HTTP-Method-Override` …).',
     'A successful unsafe request (POST, PUT, DELETE …) through a route with this policy invalidates cached responses of its URI, in all workers of the gateway. The same applies to the URIs in `Location` and `Content-Location` (RFC 9111, 4.4).',
     '`gw cache purge` removes responses: by key (`api.example.com/orders?page=2`), by a tag that the upstream sent in `Surrogate-Key`, by key prefix, or all. `Surrogate-Key` does not reach clients.',
   ],
+  { deprecatedKeys: { maxObject: 'maxObjectBytes' } },
 )
 
 /** Configuration of `response-cache`, derived from its schema. */

@@ -23,7 +23,7 @@ export interface CacheSettings {
   /** True if requests with cookies outside the key may use the cache. */
   readonly takesCookies: boolean
   readonly coalesce: CoalesceLimits
-  readonly maxObject: number
+  readonly maxObjectBytes: number
   readonly maxBytes: number
   readonly showsStatus: boolean
   /** Scope of sharing. */
@@ -33,9 +33,9 @@ export interface CacheSettings {
 /** @throws Error for problems that the schema cannot find. */
 export function compileSettings(config: ResponseCacheConfig): CacheSettings {
   const { forced, allow = {}, key = {}, shared = false, coalesce = {} } = config
-  const maxObject = parseSize(config.maxObject ?? '1mb')
+  const maxObjectBytes = parseSize(config.maxObjectBytes ?? '1mb')
   const maxBytes = parseSize(config.maxBytes ?? '64mb')
-  if (maxObject * 2 > maxBytes) throw new Error(`'maxObject' must be half of 'maxBytes' or less`)
+  if (maxObjectBytes * 2 > maxBytes) throw new Error(`'maxObjectBytes' must be half of 'maxBytes' or less`)
   const waitMs = parseDuration(coalesce.wait ?? '5s')
   if (waitMs > MAX_WAIT_MS) throw new Error(`'coalesce.wait' ${coalesce.wait} is too long: use 25s or less`)
   const isForced = forced !== undefined
@@ -62,7 +62,7 @@ export function compileSettings(config: ResponseCacheConfig): CacheSettings {
     honorsRequests: !isForced && config.requestDirectives !== 'ignore',
     takesCookies: allow.cookies === true,
     coalesce: { most: coalesce.max ?? 1000, waitMs },
-    maxObject,
+    maxObjectBytes,
     maxBytes,
     showsStatus: config.cacheStatus !== false,
     scope: config.scope ?? 'worker',

@@ -63,7 +63,7 @@ export class Call {
     this.#address = compileAddress(config.url, inputs.variables)
     this.#servers = openServers(config, this.#address, env)
     this.#make = compileRequest(config, side, inputs.variables)
-    this.#isExpected = statusCheck(expect.status)
+    this.#isExpected = statusCheck(expect.statuses)
     this.#answers = new CachedResponses(config, {
       env,
       use: [policy, inputs.texts],

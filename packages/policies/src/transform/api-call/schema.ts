@@ -91,63 +91,71 @@ const respond = optionalClosed('Response to the client. Needs `onError: respond`
   body: Type.Optional(body),
 })
 
-const call = closed('One call.', {
-  name: string('Name of the call in the traffic log and in `vars["api-call.NAME"]`.', {
-    pattern: '^[A-Za-z0-9_-]{1,64}$',
-  }),
-  url: text(
-    4096,
-    'URL. The path and the query may contain {{placeholders}}, whose values are percent-encoded. A value in the path must not be empty.',
-    { destination: true },
-  ),
-  origins: optionalList(
-    text(512, '`https://host` or `http://host:port`.', { destination: true }),
-    'Servers that `url` may lead to. Required if its host contains a placeholder.',
-    { minItems: 1, maxItems: 64, uniqueItems: true },
-  ),
-  method: optionalOneOf(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], 'Request method.', 'GET'),
-  headers: optionalRecord(
-    string('A value. May contain {{placeholders}}.', { secret: true, maxLength: 8192 }),
-    'Header fields. Fields of the client are not forwarded unless listed here. A field with an invalid value is omitted.',
-    { maxProperties: 64 },
-  ),
-  body: Type.Optional(body),
-  forwardBody: optionalFlag(false, 'Sends the body of the current message, with its content type.'),
-  timeout: optionalDuration('Maximum time to wait for the response, 1ms to 20s.', '2s'),
-  maxAnswerBytes: optionalSize('Maximum size of the response body. A larger one is a failure.', '256kb'),
-  allowAddresses: optionalList(
-    text(64, 'An address, a range such as `10.0.0.0/8`, or `private`.'),
-    'Non-public addresses that the call may connect to. An address written in `url` is always allowed.',
-    { maxItems: 64 },
-  ),
-  expect: section('Conditions that a response must meet. Any other response is an error.', {
-    status: optionalList(
-      string('A status such as `404`, or a class such as `2xx`.', { pattern: '^[1-5](\\d\\d|xx)$' }),
-      'Accepted status codes.',
-      { default: ['2xx'], minItems: 1, maxItems: 32 },
-    ),
-    when: optionalText(
-      4096,
-      'Expression that must be true. It is evaluated after `save`: `vars["stock"] != "0"`.',
-    ),
-  }),
-  save: optionalList(save, 'Values to copy from the response, in this order.', { maxItems: 64 }),
-  onError: optionalOneOf(
-    ['fail', 'continue', 'respond'],
-    'Reaction to a failed call or an unexpected response: `fail` responds with 502 `GW_CALL_FAILED` or 504 `GW_CALL_TIMEOUT`, `continue` lets the request continue, `respond` sends the configured response.',
-    'fail',
-  ),
-  respond,
-  cache,
-  coalesce: Type.Optional(
-    Type.Boolean({
-      description:
-        'Makes one call for concurrent requests that would make the same call. Default: true for GET and HEAD, and with `cache`.',
+const call = closed(
+  'One call.',
+  {
+    name: string('Name of the call in the traffic log and in `vars["api-call.NAME"]`.', {
+      pattern: '^[A-Za-z0-9_-]{1,64}$',
     }),
-  ),
-  oneWay: optionalFlag(false, 'Does not wait for the response, and only counts it.'),
-  tls: callTls,
-})
+    url: text(
+      4096,
+      'URL. The path and the query may contain {{placeholders}}, whose values are percent-encoded. A value in the path must not be empty.',
+      { destination: true },
+    ),
+    origins: optionalList(
+      text(512, '`https://host` or `http://host:port`.', { destination: true }),
+      'Servers that `url` may lead to. Required if its host contains a placeholder.',
+      { minItems: 1, maxItems: 64, uniqueItems: true },
+    ),
+    method: optionalOneOf(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], 'Request method.', 'GET'),
+    headers: optionalRecord(
+      string('A value. May contain {{placeholders}}.', { secret: true, maxLength: 8192 }),
+      'Header fields. Fields of the client are not forwarded unless listed here. A field with an invalid value is omitted.',
+      { maxProperties: 64 },
+    ),
+    body: Type.Optional(body),
+    forwardBody: optionalFlag(false, 'Sends the body of the current message, with its content type.'),
+    timeout: optionalDuration('Maximum time to wait for the response, 1ms to 20s.', '2s'),
+    maxResponseBytes: optionalSize('Maximum size of the response body. A larger one is a failure.', '256kb'),
+    allowAddresses: optionalList(
+      text(64, 'An address, a range such as `10.0.0.0/8`, or `private`.'),
+      'Non-public addresses that the call may connect to. An address written in `url` is always allowed.',
+      { maxItems: 64 },
+    ),
+    expect: section(
+      'Conditions that a response must meet. Any other response is an error.',
+      {
+        statuses: optionalList(
+          string('A status such as `404`, or a class such as `2xx`.', { pattern: '^[1-5](\\d\\d|xx)$' }),
+          'Accepted status codes.',
+          { default: ['2xx'], minItems: 1, maxItems: 32 },
+        ),
+        when: optionalText(
+          4096,
+          'Expression that must be true. It is evaluated after `save`: `vars["stock"] != "0"`.',
+        ),
+      },
+      { deprecatedKeys: { status: 'statuses' } },
+    ),
+    save: optionalList(save, 'Values to copy from the response, in this order.', { maxItems: 64 }),
+    onError: optionalOneOf(
+      ['fail', 'continue', 'respond'],
+      'Reaction to a failed call or an unexpected response: `fail` responds with 502 `GW_CALL_FAILED` or 504 `GW_CALL_TIMEOUT`, `continue` lets the request continue, `respond` sends the configured response.',
+      'fail',
+    ),
+    respond,
+    cache,
+    coalesce: Type.Optional(
+      Type.Boolean({
+        description:
+          'Makes one call for concurrent requests that would make the same call. Default: true for GET and HEAD, and with `cache`.',
+      }),
+    ),
+    oneWay: optionalFlag(false, 'Does not wait for the response, and only counts it.'),
+    tls: callTls,
+  },
+  { deprecatedKeys: { maxAnswerBytes: 'maxResponseBytes' } },
+)
 
 /** Schema of the configuration of `api-call`. */
 export const apiCallSchema = policyOptions(

@@ -25,11 +25,11 @@ export function openServers(
 }
 
 function open(origin: string, config: CallConfig, env: CompileEnv): HttpClient {
-  const { timeout, maxAnswerBytes, tls } = config
+  const { timeout, maxResponseBytes, tls } = config
   return env.httpClient({
     origin,
     ...callOptions({ timeout, tls }),
-    maxResponseBytes: parseSize(maxAnswerBytes),
+    maxResponseBytes: parseSize(maxResponseBytes),
     addresses: allowedAddresses(origin, config),
   })
 }

@@ -75,7 +75,7 @@ test('the schema accepts what is documented and rejects everything else', () => 
     { level: 9 },
     { types: ['text'] },
     { types: ['*/json'] },
-    { minSize: '-1' },
+    { minBytes: '-1' },
     { min: 1 },
   ])
     assert.notDeepEqual(schemaMistakes(compress, config), [], JSON.stringify(config))

@@ -15,7 +15,12 @@ export const compress = definePolicy({
   schema: compressSchema,
   cost: 'cpu',
   compile(config, env) {
-    const { codings = ['br', 'gzip'], level = 'balanced', minSize = '1kb', types = DEFAULT_TYPES } = config
+    const {
+      codings = ['br', 'gzip'],
+      level = 'balanced',
+      minBytes: leastBytes = '1kb',
+      types = DEFAULT_TYPES,
+    } = config
     const counters = new Map(
       [...codings, 'busy' as const].map((result) => [
         result,
@@ -24,7 +29,7 @@ export const compress = definePolicy({
     )
     const rules: CompressionRules = {
       isCompressible: compileTypes(types),
-      minBytes: parseSize(minSize),
+      minBytes: parseSize(leastBytes),
       memory: env.shared('compress-memory', () => ({ heldBytes: 0 })),
       count: (result) => {
         counters.get(result)!.value++

@@ -22,7 +22,7 @@ export const compressSchema = policyOptions(
       'Trade-off between speed and size: gzip level 1, 5 or 9, brotli level 1, 4 or 7.',
       'balanced',
     ),
-    minSize: optionalSize(
+    minBytes: optionalSize(
       'Minimum size of a body to compress. A body of unknown length is always compressed.',
       '1kb',
     ),
@@ -46,4 +46,5 @@ export const compressSchema = policyOptions(
     'Bodies up to 16 KB are compressed synchronously, larger ones on the thread pool. All compressions of a worker share 64 MB. If none is left, the response is sent uncompressed and `gw_compress_responses_total` counts it as `busy`. Bodies of `text/event-stream`, `application/x-ndjson` and `application/json-seq` are flushed after every chunk.',
     'Put it before `response-cache`, so that cache hits are compressed too.',
   ],
+  { deprecatedKeys: { minSize: 'minBytes' } },
 )

@@ -36,7 +36,7 @@ function toJson(body: Uint8Array, mapping: Mapping): Uint8Array {
 }
 
 function toXml(body: Uint8Array, mapping: Mapping): Uint8Array {
-  const { value } = jsonOfBytes(body, { maxDepth: mapping.maxDepth, duplicateKeys: 'reject' })
+  const { value } = jsonOfBytes(body, { maxDepth: mapping.maxDepth, duplicateKeys: 'refuse' })
   const text = xmlText(value, mapping)
   const bytes = Buffer.from(text)
   // Finds invalid combinations of prefixes and attributes, and names that XML does not allow.

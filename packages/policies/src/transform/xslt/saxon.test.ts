@@ -33,7 +33,7 @@ test('XSLT 3.0 groups, maps and writes JSON, with typed parameters and imports',
   const step = await compiled(
     {
       stylesheet: { inline: text },
-      imports: { 'part.xsl': part },
+      imports: { 'part.xsl': { file: part } },
       params: {
         who: { type: 'string', value: `{{req.header.x-who}}` },
         least: { type: 'number', value: '2' },

@@ -3,7 +3,6 @@ import { DURATION_PATTERN, SIZE_PATTERN } from '@sluice/core'
 import {
   closed,
   optionalClosed,
-  optionalFile,
   optionalOneOf,
   optionalRecord,
   optionalString,
@@ -11,6 +10,7 @@ import {
   policyOptions,
   string,
 } from '../../shared/options/options.js'
+import { textSource } from '../../shared/options/text-source.js'
 
 /** Default of `timeout`. */
 export const DEFAULT_TIMEOUT = '250ms'
@@ -19,12 +19,7 @@ export const DEFAULT_MAX_BODY = '1mb'
 /** Default of `maxOutputBytes`. */
 export const DEFAULT_MAX_OUTPUT = '10mb'
 
-const file = string('Path of a file.', { minLength: 1, maxLength: 4096, path: true })
-
-const stylesheet = closed('Stylesheet: either `file` or `inline`.', {
-  file: optionalFile('Path of the stylesheet file.'),
-  inline: optionalText(2_000_000, 'Stylesheet text.'),
-})
+const stylesheet = textSource('the stylesheet', 2_000_000)
 
 const param = closed('Stylesheet parameter.', {
   type: optionalOneOf(
@@ -44,8 +39,8 @@ export const xsltSchema = policyOptions(
     stylesheet,
     phase: optionalOneOf(['request', 'response', 'both'], 'Messages to transform.', 'request'),
     imports: optionalRecord(
-      file,
-      'Files by the name used in `xsl:import`, `xsl:include` and `document()`. Nothing else can be read.',
+      textSource('the import'),
+      'Sources by the name used in `xsl:import`, `xsl:include` and `document()`. Nothing else can be read.',
       { maxProperties: 100 },
     ),
     version: optionalOneOf(

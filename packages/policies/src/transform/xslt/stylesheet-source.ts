@@ -7,6 +7,7 @@ import { prefixesOf } from '../../engines/xml/xpath-words.js'
 import { namesOf, type StylesheetNames } from '../../engines/xslt/libxslt/stylesheet-names.js'
 import { refuseCode } from '../../engines/xslt/saxon/stylesheet-code.js'
 import { type SourceFile, type StylesheetSource, XSL } from '../../engines/xslt/stylesheet.js'
+import type { TextSource } from '../../shared/options/text-source.js'
 import type { XsltConfig } from './schema.js'
 
 /** A stylesheet source, with data needed only for checks. */
@@ -38,10 +39,10 @@ const WRITING: readonly (readonly [string, string])[] = [
  */
 export async function readStylesheet(config: XsltConfig): Promise<ReadStylesheet> {
   await loadLibxml()
-  const bytes = mainBytes(config)
+  const bytes = bytesOf(config.stylesheet)
   const version = config.version ?? versionOf(bytes)
   const imports = new Map(
-    Object.entries(config.imports ?? {}).map(([name, path]) => [addressOf(name), readFile(path)] as const),
+    Object.entries(config.imports ?? {}).map(([name, from]) => [addressOf(name), bytesOf(from)] as const),
   )
   const reader = { imports, version }
   const url = `${BASE}stylesheet.xsl`
@@ -135,16 +136,10 @@ function checkSelection(select: string, names: Readonly<Record<string, string>>)
   }
 }
 
-function mainBytes({ stylesheet: { file, inline } }: XsltConfig): Uint8Array {
-  if ((file === undefined) === (inline === undefined)) {
-    throw new Error("'stylesheet' needs either 'file' or 'inline'")
-  }
-  return file === undefined ? Buffer.from(inline!) : readFile(file)
-}
-
-function readFile(path: string): Uint8Array {
-  const bytes = readFileSync(path)
-  if (bytes.length > MAX_FILE_BYTES) throw new Error(`'${path}' is larger than ${MAX_FILE_BYTES} bytes`)
+function bytesOf({ file, inline = '' }: TextSource): Uint8Array {
+  if (file === undefined) return Buffer.from(inline)
+  const bytes = readFileSync(file)
+  if (bytes.length > MAX_FILE_BYTES) throw new Error(`'${file}' is larger than ${MAX_FILE_BYTES} bytes`)
   return new Uint8Array(bytes)
 }
 

@@ -182,15 +182,11 @@ test('imports, includes and documents come from configured files', async (t) => 
     writeFileSync(join(folder, name), text)
     return join(folder, name)
   }
+  const rule = '<xsl:template match="a">A<xsl:value-of select="document(\'../codes.xml\')/c"/></xsl:template>'
   const imports = {
-    'parts/a.xsl': write('a', stylesheet('<xsl:include href="b.xsl"/>')),
-    'parts/b.xsl': write(
-      'b',
-      stylesheet(
-        '<xsl:template match="a">A<xsl:value-of select="document(\'../codes.xml\')/c"/></xsl:template>',
-      ),
-    ),
-    'codes.xml': write('c', '<c>7</c>'),
+    'parts/a.xsl': { file: write('a', stylesheet('<xsl:include href="b.xsl"/>')) },
+    'parts/b.xsl': { inline: stylesheet(rule) },
+    'codes.xml': { file: write('c', '<c>7</c>') },
   }
   const file = write(
     'main',
@@ -207,8 +203,8 @@ test('imports, includes and documents come from configured files', async (t) => 
 
 test('an invalid stylesheet is refused when the document is deployed', async (t) => {
   const cases: readonly (readonly [XsltConfig, RegExp])[] = [
-    [{ stylesheet: {} }, /either 'file' or 'inline'/],
-    [{ stylesheet: { inline: 'a', file: 'b' } }, /either 'file' or 'inline'/],
+    [{ stylesheet: {} }, /fewer than 1 properties/],
+    [{ stylesheet: { inline: 'a', file: 'b' } }, /more than 1 properties/],
     [{ stylesheet: { file: '/nowhere/a.xsl' } }, /ENOENT/],
     [{ stylesheet: { inline: '<a>' } }, /not well-formed/],
     [{ stylesheet: { inline: '<a/>' } }, /no xsl:version/],
