@@ -19,7 +19,7 @@ export async function explainListener(options: DocumentOptions & OutputOptions):
   await printResult({ listeners }, options.output, () => {
     for (const { address, engine, tls, settings, abilities } of listeners) {
       print(`${address}  engine: ${engine}${tls ? ', TLS' : ''}`)
-      printTable(['CAN', 'HOW'], Object.entries(abilities))
+      printTable(['FEATURE', 'SUPPORT'], Object.entries(abilities))
       const rows = Object.entries(settings).map(([key, value]) => [key, withUnit(key, value)])
       printTable(['SETTING', 'VALUE'], rows)
     }

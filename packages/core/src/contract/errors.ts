@@ -66,7 +66,7 @@ export const GATEWAY_ERRORS = {
     status: 405,
     title: 'Method not allowed',
     when: 'A route matches the path but not the method. The `Allow` field lists the supported methods.',
-    remedy: 'Use a method of the `Allow` header, or add the method to `match.methods`.',
+    remedy: 'Use a method from the `Allow` header, or add the method to `match.methods`.',
   },
   GW_METHOD_NOT_SUPPORTED: {
     status: 501,
@@ -96,7 +96,7 @@ export const GATEWAY_ERRORS = {
     status: 503,
     title: 'Overloaded',
     when: 'A limit is reached: connections of the listener, `connections`, `maxPending` or `pendingTimeout` of the upstream, `overload` of the worker, or bodies that wait for a thread. Try again later.',
-    remedy: 'Retry after `Retry-After`. Add workers or pods, or raise the limit.',
+    remedy: 'Retry after the time in `Retry-After`. Add workers or pods, or raise the limit.',
   },
   GW_DRAINING: {
     status: 503,
@@ -127,7 +127,7 @@ export const GATEWAY_ERRORS = {
     title: 'Upstream closed the connection',
     when: 'The target closed the connection before it responded. It may have processed the request.',
     remedy:
-      'Check whether the request was processed before you repeat it. Keep idle connections of the target open longer than the gateway does.',
+      'Check whether the request was processed before you repeat it. Configure the target to keep idle connections open longer than the gateway does.',
   },
   GW_UPSTREAM_TLS: {
     status: 502,
@@ -150,8 +150,8 @@ export const GATEWAY_ERRORS = {
   GW_UPSTREAM_CIRCUIT_OPEN: {
     status: 503,
     title: 'Circuit breaker open',
-    when: 'No target is available, and at least one circuit breaker is open. `Retry-After` says when it allows the next request.',
-    remedy: 'Retry after `Retry-After`. Check why the target fails or is slow.',
+    when: 'No target is available, and at least one circuit breaker is open. `Retry-After` says when the next request is allowed.',
+    remedy: 'Retry after the time in `Retry-After`. Check why the target fails or is slow.',
   },
   GW_CALL_LOOP: {
     status: 508,
@@ -182,13 +182,13 @@ export const GATEWAY_ERRORS = {
     title: 'Condition failed',
     when: 'A condition of a policy could not be evaluated for this request.',
     remedy:
-      'Check `when` of the policy that the log names, for example for divisions and number conversions.',
+      'Check `when` of the policy that the log names. Typical causes are divisions and number conversions.',
   },
   GW_POLICY_REFUSED: {
     status: 403,
     title: 'Refused by a policy',
     when: 'A plugin policy refused the request. The detail gives the reason. The plugin may choose another status.',
-    remedy: 'Follow the detail.',
+    remedy: 'Correct the request as the detail describes.',
   },
   GW_POLICY_ERROR: {
     status: 500,

@@ -38,7 +38,7 @@ export const ADMIN_ERRORS = {
   GW_ADMIN_METHOD_NOT_ALLOWED: {
     status: 405,
     title: 'Method not allowed',
-    when: 'The endpoint has other methods; `Allow` lists them.',
+    when: 'The endpoint does not support this method; `Allow` lists those that it supports.',
   },
   GW_ADMIN_ROLLED_BACK: {
     status: 409,

@@ -11,7 +11,7 @@ export const IDENTITY_ERRORS = {
     status: 401,
     title: 'Credentials missing',
     when: 'The request has no credentials. `WWW-Authenticate` names the accepted schemes.',
-    remedy: 'Send credentials of a scheme in `WWW-Authenticate`.',
+    remedy: 'Send credentials for a scheme that `WWW-Authenticate` lists.',
   },
   GW_AUTH_INVALID: {
     status: 401,

@@ -45,7 +45,7 @@ export class OrphanedWorkers {
     }
   }
 
-  /** Makes `end` kill them immediately. */
+  /** Makes `end` kill the workers immediately. */
   cut(): void {
     this.#isCut = true
   }

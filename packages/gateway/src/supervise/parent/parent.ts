@@ -10,7 +10,7 @@ import { type FromSupervisor, PARENT_ENV, type ToSupervisor } from './parent-lin
 /** Base of a shell's exit code for a process ended by a signal. */
 const SIGNALLED = 128
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
-/** Time in milliseconds that a supervisor may take beyond its drain. */
+/** Time in milliseconds that a supervisor may take to exit after its drain timeout. */
 const STOP_GRACE_MS = 30_000
 /** Interval in milliseconds for checking the npm that started this process. */
 const NPM_POLL_MS = 500
@@ -71,7 +71,7 @@ class Parent {
 
   /**
    * Notes a stop signal. The supervisor stops its own workers. If it hangs, a third signal or the timeout
-   * kills it and them.
+   * kills it and its workers.
    */
   #noteStop(): void {
     this.#isEnding = true

@@ -8,7 +8,7 @@ import { memberOf } from '../../shared/json/strict-json.js'
 import type { Provider } from './provider.js'
 import { type TokenUse, tokensOf } from './token-use.js'
 
-/** Time that requests with the previous cookie still get the refreshed session. */
+/** Time in milliseconds during which requests with the previous cookie get the refreshed session. */
 const GRACE_MS = 60_000
 const FAILURES = 3
 const OPEN_MS = 5000
@@ -22,7 +22,7 @@ export interface RefresherParts {
   readonly timeoutMs: number
 }
 
-/** The provider issues no new tokens for this session. */
+/** Error that ends a session because it cannot be refreshed, not even later. */
 export class SessionEnded extends Error {
   override readonly name = 'SessionEnded'
 }

@@ -75,7 +75,7 @@ class SchemaCheck {
       if (!(cause instanceof RefusedPattern)) throw cause
       const shown = pattern.length <= MAX_SHOWN ? pattern : `${pattern.slice(0, MAX_SHOWN)}…`
       this.refusal ??= new Error(
-        `the schema '${systemId}' has at line ${line} the pattern '${shown}', which ${cause.message}`,
+        `the schema '${systemId}', line ${line}: the pattern '${shown}' ${cause.message}`,
         { cause },
       )
       result = { text: pattern, mayBacktrack: false }
@@ -88,13 +88,13 @@ class SchemaCheck {
     if (this.#blocks.has(name)) return
     if (!/^[\w-]+$/.test(name) || !isBlock(name))
       throw new RefusedPattern(
-        `names a block of Unicode that libxml2 does not have, '${name}': write its characters`,
+        `uses the Unicode block '${name}', which libxml2 does not have: list its characters instead`,
       )
     this.#blocks.add(name)
   }
 }
 
-/** Returns true if libxml2 has a block of Unicode. It notices a missing one only when it matches a value. */
+/** Returns true if libxml2 has a Unicode block. It notices a missing one only when it matches a value. */
 function isBlock(name: string): boolean {
   const restriction = `<xs:restriction base="xs:string"><xs:pattern value="\\p{Is${name}}"/></xs:restriction>`
   const simpleType = `<xs:simpleType>${restriction}</xs:simpleType>`

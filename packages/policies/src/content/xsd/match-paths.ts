@@ -84,7 +84,7 @@ function areDisjoint(atoms: readonly Atom[]): boolean {
 function misreadGroup(choice: readonly Atom[]): string | null {
   const counted = choice.find(({ counted }) => counted.isGroup)
   if (counted === undefined) return null
-  return `has a group with a count, and '${counted.text}' in it does not decide how it continues: write the group several times`
+  return `has a group with a count, and '${counted.text}' in it does not decide how the group continues: write the group several times`
 }
 
 /** Returns why libxml2 misreads two of the atoms that may come next, or null. */

@@ -48,9 +48,9 @@ function parsed({ source }: TranslatedPattern): AST.RegExpLiteral {
 function checkQuantifier({ min, max, element, raw }: AST.Quantifier): void {
   if (!raw.endsWith('}')) return
   if (min > MAX_COUNT || (max > MAX_COUNT && Number.isFinite(max))) throw new RefusedPattern(SYNTAX_ERROR)
-  if (max === 0) throw new RefusedPattern('has an item with the count 0: leave it out')
+  if (max === 0) throw new RefusedPattern('has an item with the count 0: remove the item')
   if (min > 0 && canBeEmpty(element))
-    throw new RefusedPattern('has a count for an item that can be empty: count from 0, such as (a?){0,3}')
+    throw new RefusedPattern('repeats an item that can be empty: set the minimum to 0, as in (a?){0,3}')
 }
 
 function canBeEmpty(element: AST.QuantifiableElement | AST.Element): boolean {

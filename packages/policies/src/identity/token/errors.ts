@@ -21,7 +21,7 @@ export const TOKEN_ERRORS = {
   GW_TOKEN_NOT_YET_VALID: {
     status: 401,
     title: 'Token not yet valid',
-    when: 'The token is valid only from a later time.',
+    when: 'The validity of the token starts in the future.',
     remedy: 'Check the clocks of gateway and issuer.',
   },
   GW_TOKEN_ISSUER: {
@@ -39,7 +39,7 @@ export const TOKEN_ERRORS = {
   GW_TOKEN_BINDING: {
     status: 401,
     title: 'Token bound to another client',
-    when: 'The token is bound to a client certificate other than that of the connection, or to a key whose proof the policy does not check.',
+    when: 'The token is bound to a client certificate that this connection does not use, or to a key, and the policy does not check proofs of possession.',
     remedy: 'Send the token over a connection with the client certificate to which it is bound.',
   },
   GW_TOKEN_CLAIMS: {

@@ -4,7 +4,8 @@ export const LIMITS_ERRORS = {
     status: 429,
     title: 'Too many requests',
     when: 'A `rate-limit` is exhausted, or `basic-auth` has seen too many failed attempts. `Retry-After` says when to try again.',
-    remedy: 'Retry after `Retry-After`, or raise the limit. `gw limits get POLICY` shows the counts.',
+    remedy:
+      'Retry after the time in `Retry-After`, or raise the limit. `gw limits get POLICY` shows the counts.',
   },
   GW_LIMIT_KEY_MISSING: {
     status: 403,

@@ -4,6 +4,6 @@ export const CONCURRENCY_LIMIT_ERRORS = {
     status: 503,
     title: 'Too many concurrent requests',
     when: 'The limit of a `concurrency-limit` policy is reached. `Retry-After` says when to try again.',
-    remedy: 'Retry after `Retry-After`, or raise the limit.',
+    remedy: 'Retry after the time in `Retry-After`, or raise the limit.',
   },
 } as const

@@ -4,6 +4,6 @@ export const MAINTENANCE_ERRORS = {
     status: 503,
     title: 'Under maintenance',
     when: '`maintenance` is refusing requests. `Retry-After` says when to try again.',
-    remedy: 'Retry after `Retry-After`, or set `enabled: false`.',
+    remedy: 'Retry after the time in `Retry-After`, or set `enabled: false`.',
   },
 } as const
