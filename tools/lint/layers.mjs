@@ -176,7 +176,7 @@ function dependencyRules() {
   }))
 }
 
-/** Returns the rules of one folder: an entry imports no entry of its own group or a later one, and none is unlisted. */
+/** Returns the rules of one folder: entries import only entries of earlier groups, and every entry is listed. */
 function folderRules([parent, groups]) {
   const layers = groups.map((group) => group.split(' '))
   const rules = layers.flatMap((group, i) =>

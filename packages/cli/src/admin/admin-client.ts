@@ -127,7 +127,7 @@ export class AdminClient {
     )
   }
 
-  /** Returns a hint if the server uses the other one of HTTP and HTTPS, or null. */
+  /** Returns a hint if the server expects HTTPS instead of HTTP or the reverse, or null. */
   async #otherScheme(error: unknown): Promise<string | null> {
     if (!(error instanceof Error) || !('code' in error)) return null
     if (this.#base.protocol === 'https:') {

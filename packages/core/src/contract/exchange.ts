@@ -239,7 +239,7 @@ export class Exchange {
 
 type Writable<K extends keyof Exchange> = Omit<Exchange, K> & { -readonly [Field in K]: Exchange[Field] }
 
-/** An exchange while its request is received: the listener, and code that sends requests of its own, fill it. */
+/** An exchange while its request is received. The listener fills it, or code that creates its own requests. */
 export type ReceivedExchange = Writable<
   | 'id'
   | 'startedAt'

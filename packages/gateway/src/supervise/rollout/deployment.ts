@@ -21,8 +21,8 @@ export interface Deployed {
 export interface DeploymentDependencies {
   readonly documents: Documents
   /**
-   * Rolls a bundle out to all workers. Returns an empty list on success, otherwise the objections, and
-   * nothing has changed.
+   * Rolls a bundle out to all workers. Returns an empty list on success. Otherwise nothing has changed, and
+   * the list contains the objections.
    */
   readonly rollOut: (bundle: ConfigBundle, confirm: MayActivate | null) => Promise<readonly Objection[]>
   readonly lastGood: LastGoodFile
@@ -164,7 +164,7 @@ export class Deployment {
     return all
   }
 
-  /** Records a document that cannot be read, like one with errors. */
+  /** Records a document that cannot be read, in the same way as one with errors. */
   noteUnreadable(request: Pick<ApplyRequest, 'origin' | 'actor'>, reason: string): void {
     const outcome = { result: 'invalid', digest: null, reasons: [], mistakes: [reason] } as const
     this.#remember({ note: '', ...request }, outcome, performance.now())

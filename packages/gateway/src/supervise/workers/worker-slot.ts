@@ -81,8 +81,8 @@ export class WorkerSlot {
   }
 
   /**
-   * Replaces the worker by a new one and returns the old one, to be drained. Traffic always finds one of the
-   * two. Returns null if the new one fails, and then nothing has changed.
+   * Replaces the worker with a new one and returns the old one, to be drained. One of the two always serves
+   * traffic. Returns null if the new one fails, and then nothing has changed.
    */
   async replace(): Promise<WorkerHandle | null> {
     const next = this.#dependencies.obtainWorker(this.worker)
@@ -100,7 +100,7 @@ export class WorkerSlot {
     return last
   }
 
-  /** Updates a worker that serves another bundle than the active one. Called after every rollout. */
+  /** Updates a worker that does not serve the active bundle. Called after every rollout. */
   async refresh(): Promise<void> {
     const handle = this.#handle
     if (handle === null || this.#catchingUp === handle || this.state === 'starting') return

@@ -109,7 +109,7 @@ function prepareModern(node: SchemaNode, facts: Facts): void {
   if (typeof node['$id'] === 'string' && typeof node['$ref'] === 'string') moveIntoAllOf(node, '$ref')
 }
 
-/** Rewrites `if`: the compiler treats what a condition inspects as evaluated, even if the condition fails. */
+/** Rewrites `if`: the compiler counts anything that a condition inspects as evaluated, even if it fails. */
 function prepareCondition(node: SchemaNode): void {
   const condition = node['if']
   node['if'] = { not: { not: condition } }

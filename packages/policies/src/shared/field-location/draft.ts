@@ -64,8 +64,8 @@ export class Draft {
   }
 
   /**
-   * Replaces a changed body and removes the headers that describe the old bytes. Not earlier, because signatures were
-   * made over the original headers.
+   * Replaces a changed body and removes the headers that describe the old bytes. The headers stay until then,
+   * because signatures were made over them.
    */
   commit(): void {
     if (!this.#isChanged) return

@@ -8,7 +8,7 @@ const MAX_KEYS = 50_000
 const SWEPT = 2000
 /** Interval of the sweeps in milliseconds. */
 export const SWEEP_MS = 100
-/** Maximum number of store requests of one request while concurrent requests take what was granted. */
+/** Maximum number of store calls for one request if concurrent requests keep taking the granted tokens. */
 const MAX_ROUNDS = 5
 
 /** Leases of one key, one for each limit of the policy. */
