@@ -25,7 +25,9 @@ test('the packages hold what gw needs outside the repository, and no tests', () 
     ['@sluice/bench', 'dist/commands.js'],
     ['@sluice/bench', 'reference/apinizer.json'],
     ['@sluice/gateway', 'dist/bundle/worker.main.js'],
-    ['@sluice/policies', 'src/transform/xslt/example.yaml'],
+    ['@sluice/policies', 'src/auth/jwt/example.yaml'],
+    ['@sluice/policies-xml', 'src/transform/xslt/example.yaml'],
+    ['@sluice/policies-xml', 'dist/bundle/engines.xslt.saxon.engine-main.js'],
     ['@sluice/logger', 'dist/bundle/outputs.custom.load-thread.js'],
     ['@sluice/config', 'dist/index.d.ts'],
   ]) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const TEST = '.test.js'
 /** Packages whose tests mostly compute. Tests of other packages wait for processes. */
-const COMPUTING = ['config', 'core', 'policies']
+const COMPUTING = ['config', 'core', 'policies', 'policies-xml']
 
 /** Returns the test files below the given folders, or all test files. */
 export function testFiles(folders) {

@@ -4,7 +4,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { RedisServer, redisSkip } from '@sluice/gateway/testing/redis-server'
-import { AUDIENCE, ENTITY, goodAssertion, idp as idpPair } from '@sluice/policies/testing/saml-issuer'
+import { AUDIENCE, ENTITY, goodAssertion, idp as idpPair } from '@sluice/policies-xml/testing/saml-issuer'
 import {
   fileWith,
   gw,

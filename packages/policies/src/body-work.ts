@@ -1,6 +1,6 @@
 import { type BodyAnswer, type BodyInput, type BodyQuery, Exchange, UnreadableBody } from '@sluice/core'
 import { jsonLanguage } from './engines/json/language.js'
-import { xmlLanguage } from './engines/xml/language/xml-language.js'
+import { xmlLanguage } from './xml-package.js'
 
 const LANGUAGES = { json: jsonLanguage, xml: xmlLanguage }
 

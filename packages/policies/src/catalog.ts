@@ -2,8 +2,8 @@ import type { Catalog, Policy } from '@sluice/core'
 import { explainAuthorization } from './auth/authorize/explanation.js'
 import { jsonLanguage } from './engines/json/language.js'
 import { isolatedVmOptions } from './engines/script/isolated-vm/isolated-vm-engine.js'
-import { xmlLanguage } from './engines/xml/language/xml-language.js'
 import { MEASURED_COSTS } from './measured-costs.js'
+import { xmlLanguage, xmlPolicy } from './xml-package.js'
 import './errors.js'
 
 /** Loaders of the built-in policies, by policy name. */
@@ -48,8 +48,8 @@ const POLICIES: Readonly<Record<string, () => Promise<Policy>>> = {
   redact: async () => (await import('./content/redact/policy.js')).redact,
   'request-id': async () => (await import('./traffic/request-id/policy.js')).requestId,
   'response-cache': async () => (await import('./traffic/response-cache/policy.js')).responseCache,
-  saml: async () => (await import('./auth/saml/policy.js')).saml,
-  'saml-login': async () => (await import('./auth/saml-login/policy.js')).samlLogin,
+  saml: () => xmlPolicy('saml'),
+  'saml-login': () => xmlPolicy('saml-login'),
   script: async () => (await import('./transform/script/policy.js')).script,
   'security-headers': async () => (await import('./traffic/security-headers/policy.js')).securityHeaders,
   sign: async () => (await import('./content/sign/policy.js')).sign,
@@ -57,10 +57,10 @@ const POLICIES: Readonly<Record<string, () => Promise<Policy>>> = {
   'time-window': async () => (await import('./traffic/time-window/policy.js')).timeWindow,
   transform: async () => (await import('./transform/transform/policy.js')).transform,
   verify: async () => (await import('./content/verify/policy.js')).verify,
-  'ws-security': async () => (await import('./content/ws-security/policy.js')).wsSecurity,
-  'xml-json': async () => (await import('./transform/xml-json/policy.js')).xmlJson,
-  xsd: async () => (await import('./content/xsd/policy.js')).xsd,
-  xslt: async () => (await import('./transform/xslt/policy.js')).xslt,
+  'ws-security': () => xmlPolicy('ws-security'),
+  'xml-json': () => xmlPolicy('xml-json'),
+  xsd: () => xmlPolicy('xsd'),
+  xslt: () => xmlPolicy('xslt'),
 }
 
 /**

@@ -2,9 +2,7 @@ import { declareErrors } from '@sluice/core'
 import { BACKEND_AUTH_ERRORS } from './auth/backend-auth/errors.js'
 import { OAUTH2_INTROSPECTION_ERRORS } from './auth/oauth2-introspection/errors.js'
 import { OIDC_BACKCHANNEL_LOGOUT_ERRORS } from './auth/oidc-backchannel-logout/errors.js'
-import { SAML_ERRORS } from './auth/saml/errors.js'
 import { CONTENT_FILTER_ERRORS } from './content/content-filter/errors.js'
-import { WS_SECURITY_ERRORS } from './content/ws-security/errors.js'
 import { CIPHER_ERRORS } from './crypto/cipher/errors.js'
 import { KEYS_ERRORS } from './crypto/keys/errors.js'
 import { JSON_SCHEMA_ERRORS } from './engines/json-schema/errors.js'
@@ -26,6 +24,7 @@ import { RESPONSE_CACHE_ERRORS } from './traffic/response-cache/errors.js'
 import { TIME_WINDOW_ERRORS } from './traffic/time-window/errors.js'
 import { API_CALL_ERRORS } from './transform/api-call/errors.js'
 import { SCRIPT_ERRORS } from './transform/script/errors.js'
+import { SAML_ERRORS, WS_SECURITY_ERRORS } from './xml-errors.js'
 
 /** Error codes of the policies, in the order of docs/reference/errors.md. */
 const POLICY_ERRORS = {

@@ -4,7 +4,7 @@ import type { Policy } from '@sluice/core'
 import { keyPair } from '@sluice/core/testing'
 import { parse } from 'yaml'
 import { hashKey } from './auth/api-key/key.js'
-import { makeCertificate } from './content/ws-security/testing/make-certificate.js'
+import { makeCertificate } from './crypto/keys/testing/make-certificate.js'
 import { exampleOf } from './reference.js'
 
 /** Path of a small location database. */

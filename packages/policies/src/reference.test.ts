@@ -8,7 +8,7 @@ import { catalog } from './full-catalog.js'
 import { exampleOf, folderOf, POLICY_GROUPS, referenceOf } from './reference.js'
 import { exampleUses, schemaMistakes, testEnv } from './testing.js'
 
-const sources = join(import.meta.dirname, '../src')
+const packages = join(import.meta.dirname, '../..')
 
 /** Compares the generated text with the file. UPDATE_GOLDEN=1 rewrites the file. */
 function compare(file: string, generated: string): void {
@@ -18,7 +18,7 @@ function compare(file: string, generated: string): void {
 }
 
 for (const policy of catalog.values()) {
-  const folder = join(sources, folderOf(policy))
+  const folder = join(packages, folderOf(policy))
   const example = exampleOf(policy)
 
   test(`the README of ${policy.name} is up to date`, () => {
@@ -57,9 +57,9 @@ const TITLES: Readonly<Record<(typeof POLICY_GROUPS)[number], string>> = {
 test('the index of policies lists every policy with its summary', () => {
   const policies = [...catalog.values()]
   const row = (policy: Policy) =>
-    `| [\`${policy.name}\`](../../packages/policies/src/${folderOf(policy)}/README.md) | ${policy.summary} |`
+    `| [\`${policy.name}\`](../../packages/${folderOf(policy)}/README.md) | ${policy.summary} |`
   const tables = POLICY_GROUPS.map((group) => {
-    const rows = policies.filter((policy) => folderOf(policy).startsWith(`${group}/`)).map(row)
+    const rows = policies.filter((policy) => folderOf(policy).includes(`/src/${group}/`)).map(row)
     return `## ${TITLES[group]}\n\n| policy | purpose |\n| --- | --- |\n${rows.join('\n')}\n`
   })
   const page = `# Policies
@@ -69,7 +69,7 @@ listed on its page. Every policy also takes \`when\` (a [condition](../guides/co
 \`gw policy doc NAME\` prints the same page in a terminal. This index and the pages are generated from the schemas.
 
 ${tables.join('\n')}`
-  compare(join(sources, '../../../docs/reference/policies.md'), page)
+  compare(join(packages, '../docs/reference/policies.md'), page)
 })
 
 test('the catalog names each policy by its own name', () => {

@@ -19,21 +19,25 @@ interface SchemaNode {
 /** Folders of `src` that hold the policies. */
 export const POLICY_GROUPS = ['auth', 'traffic', 'content', 'transform'] as const
 
-const SOURCES = fileURLToPath(new URL('../src/', import.meta.url))
+/** Folder of the packages, in the repository or in `node_modules`. */
+const PACKAGES = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
- * Returns the folder of a policy below `src`, such as `auth/jwt`.
+ * Returns the folder of a policy, such as `policies/src/auth/jwt`.
  * @throws Error if there is no such folder
  */
 export function folderOf({ name }: Policy): string {
-  const group = POLICY_GROUPS.find((folder) => existsSync(`${SOURCES}${folder}/${name}/example.yaml`))
-  if (group === undefined) throw new Error(`no folder of the policy ${name} holds an example.yaml`)
-  return `${group}/${name}`
+  const folders = ['policies', 'policies-xml'].flatMap((owner) =>
+    POLICY_GROUPS.map((group) => `${owner}/src/${group}/${name}`),
+  )
+  const found = folders.find((folder) => existsSync(`${PACKAGES}${folder}/example.yaml`))
+  if (found === undefined) throw new Error(`no folder of the policy ${name} holds an example.yaml`)
+  return found
 }
 
 /** Returns the YAML excerpt of a document that uses the policy. */
 export function exampleOf(policy: Policy): string {
-  return readFileSync(`${SOURCES}${folderOf(policy)}/example.yaml`, 'utf8')
+  return readFileSync(`${PACKAGES}${folderOf(policy)}/example.yaml`, 'utf8')
 }
 
 /**

@@ -189,7 +189,7 @@ export function schemaMistakes(policy: Policy, config: unknown): string[] {
 
 /** Creates a key and its certificate without external programs. */
 export { ADMIN, GROUPS, group, PEOPLE, person, Slapd, slapdSkip } from './auth/ldap/testing/slapd.js'
-export { makeCertificate, type Pair } from './content/ws-security/testing/make-certificate.js'
+export { makeCertificate, type Pair } from './crypto/keys/testing/make-certificate.js'
 export {
   isolatedVmSkip,
   nodeWithIsolatedVm,

@@ -6,7 +6,7 @@ import {
   goodAssertion,
   responseXml,
   stranger,
-} from '@sluice/policies/testing/saml-issuer'
+} from '@sluice/policies-xml/testing/saml-issuer'
 import { ask, Browser, errorOf, shown } from './testing/browser.js'
 import { answerTo, TARGETS } from './testing/request-lines.js'
 import { answerOf, beginLogin, postForm, SSO, sentAway, startSamlSite } from './testing/saml-site.js'

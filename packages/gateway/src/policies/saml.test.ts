@@ -16,7 +16,7 @@ import {
   responseXml,
   type SigningOptions,
   stranger,
-} from '@sluice/policies/testing/saml-issuer'
+} from '@sluice/policies-xml/testing/saml-issuer'
 import { policyMistakes } from '../explain/policy-mistakes.js'
 import { startGateway } from '../testing/gateway.js'
 import { captureOf } from '../testing/traffic-records.js'

@@ -5,12 +5,16 @@ import { contentFilter } from '../content/content-filter/policy.js'
 import { jsonSchema } from '../content/json-schema/policy.js'
 import { openapi } from '../content/openapi/policy.js'
 import { redact } from '../content/redact/policy.js'
-import { xsd } from '../content/xsd/policy.js'
+import { catalog } from '../full-catalog.js'
 import { exchange, testEnv } from '../testing.js'
 import { script } from '../transform/script/policy.js'
 import { transform } from '../transform/transform/policy.js'
-import { xmlJson } from '../transform/xml-json/policy.js'
-import { xslt } from '../transform/xslt/policy.js'
+
+const [xsd, xmlJson, xslt] = ['xsd', 'xml-json', 'xslt'].map((name) => catalog.get(name)!) as [
+  Policy,
+  Policy,
+  Policy,
+]
 
 /**
  * Charsets in which ASCII bytes can mean other characters. A reader that trusts them reads another document than the

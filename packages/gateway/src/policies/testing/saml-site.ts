@@ -10,7 +10,7 @@ import {
   goodAssertion,
   idp,
   responseXml,
-} from '@sluice/policies/testing/saml-issuer'
+} from '@sluice/policies-xml/testing/saml-issuer'
 import { closedPort, httpOrigin } from '../../testing/origin.js'
 import { startLogged } from '../../testing/traffic-records.js'
 import { type Browser, SECRET } from './browser.js'

@@ -7,10 +7,6 @@ import { httpSignature } from '../../auth/http-signature/policy.js'
 import { BODY, keys, pem, request, signed } from '../../auth/http-signature/testing/messages.js'
 import { jws } from '../../content/jws/policy.js'
 import { verify } from '../../content/verify/policy.js'
-import { wsSecurity } from '../../content/ws-security/policy.js'
-import { makeCertificate } from '../../content/ws-security/testing/make-certificate.js'
-import { added, signWith, trust } from '../../content/ws-security/testing/run.js'
-import { soapMessage } from '../../content/ws-security/testing/soap.js'
 import { exchange, testEnv } from '../../testing.js'
 import { Issuer } from '../jose/testing/issuer.js'
 import type { SignatureChecks } from './signature-checks.js'
@@ -27,7 +23,6 @@ interface Case {
 
 const issuer = new Issuer('ES256', 'main')
 const ed = keyPair('ed25519')
-const client = makeCertificate({ name: 'client' })
 
 const CASES: Readonly<Record<string, Case>> = {
   'http-signature': {
@@ -59,15 +54,6 @@ const CASES: Readonly<Record<string, Case>> = {
       return { x: exchange({ method: 'POST', body, headers: ['x-sig', signature.toString('base64')] }), body }
     },
   },
-  'ws-security': {
-    policy: wsSecurity,
-    config: { request: { check: { signature: trust(client) } } },
-    async message(isRight) {
-      const text = added(soapMessage(), { timestamp: {}, signature: signWith(client) })
-      const body = Buffer.from(isRight ? text : text.replace(/(SignatureValue>)./, '$1/'))
-      return { x: exchange({ method: 'POST', body, headers: ['content-type', 'text/xml'] }), body }
-    },
-  },
 }
 
 async function answer({ policy, config, message }: Case, checks: SignatureChecks, isRight: boolean) {
@@ -90,7 +76,6 @@ for (const [name, one] of Object.entries(CASES)) {
     assert.equal(await answer(one, checks, true), 200)
   })
 
-  if (name === 'ws-security') continue
   test(`${name}: a request for whose check there is no room is asked to come back`, async () => {
     assert.equal(await answer(one, checksWithoutRoom(), true), 503)
   })

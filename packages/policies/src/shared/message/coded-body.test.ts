@@ -4,12 +4,16 @@ import type { Exchange, Outcome, Policy, Step } from '@sluice/core'
 import { contentFilter } from '../../content/content-filter/policy.js'
 import { jsonSchema } from '../../content/json-schema/policy.js'
 import { redact } from '../../content/redact/policy.js'
-import { xsd } from '../../content/xsd/policy.js'
+import { catalog } from '../../full-catalog.js'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { transform } from '../../transform/transform/policy.js'
-import { xmlJson } from '../../transform/xml-json/policy.js'
-import { xslt } from '../../transform/xslt/policy.js'
 import type { Side } from './side.js'
+
+const [xsd, xmlJson, xslt] = ['xsd', 'xml-json', 'xslt'].map((name) => catalog.get(name)!) as [
+  Policy,
+  Policy,
+  Policy,
+]
 
 const STYLESHEET =
   '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:template match="/"><b/></xsl:template></xsl:stylesheet>'

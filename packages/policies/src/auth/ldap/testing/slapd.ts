@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { closedPort } from '@sluice/core/testing'
-import { makeCertificate } from '../../../content/ws-security/testing/make-certificate.js'
+import { makeCertificate } from '../../../crypto/keys/testing/make-certificate.js'
 
 /** Adds a folder to PATH in which Debian installs slapd, but which is only on the administrator's PATH. */
 const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` }

@@ -1,9 +1,0 @@
-import type { OffloadedWork } from '@sluice/core'
-import { type LibxsltConfig, type LibxsltInput, LibxsltRunner } from '../../engines/xslt/libxslt/runner.js'
-import type { Transformed } from '../../shared/transformation/transformed.js'
-
-/** Transforms with libxslt on a thread. */
-export const work: OffloadedWork<LibxsltConfig, LibxsltInput, Transformed> = async (config) => {
-  const runner = await LibxsltRunner.create(config)
-  return (input) => runner.run(input)
-}
