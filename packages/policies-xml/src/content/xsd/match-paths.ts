@@ -7,6 +7,8 @@ const MAX_CHAR = 0x10ffff
 const MAX_WAYS = 1000
 /** Limit for the analysis: positions that take a character, and transitions between them. */
 const MAX_STEPS = 100_000
+/** Message for patterns that exceed a limit. */
+export const TOO_LARGE = 'is too large to check: split it into several patterns'
 
 /** What is known about the possible matches of a pattern. */
 export interface PathIssue {
@@ -16,7 +18,7 @@ export interface PathIssue {
   readonly hasCountClash: boolean
   /**
    * True if a backtracking matcher may take long, because some text can match in more than one way: `(a|aa)+b`. Also
-   * true for patterns that are too large to analyse.
+   * true for patterns that are too large to analyse, which are refused if they have anything that libxml2 may misread.
    */
   readonly mayBacktrack: boolean
 }
@@ -28,6 +30,10 @@ export function findPathIssue(
 ): PathIssue {
   const positions = new Positions(atoms, source)
   const { first } = positions.choice(alternatives, NOT_COUNTED)
+  if (positions.isTooLarge) {
+    const issue = mayBeMisread([...atoms.values()], source) ? TOO_LARGE : null
+    return { issue, hasCountClash: true, mayBacktrack: true }
+  }
   const choices = [first, ...positions.next].filter((choice) => !areDisjoint(choice))
   const isAmbiguous = isInexact || positions.isAmbiguous || choices.length > 0
   const issues = choices.map((choice) => misreadGroup(choice) ?? misreadPair(choice))
@@ -36,6 +42,12 @@ export function findPathIssue(
     hasCountClash: choices.some((choice) => choice.some(({ counted }) => counted.isAtom)),
     mayBacktrack: isAmbiguous && waysOf(alternatives) > MAX_WAYS,
   }
+}
+
+/** Returns true if a pattern has anything for which libxml2 might choose a wrong match. */
+function mayBeMisread(atoms: readonly string[], source: string): boolean {
+  const hasDigitsAndWords = atoms.includes('\\d') && atoms.includes('\\w')
+  return hasDigitsAndWords || source.includes('){') || atoms.some((atom) => INVERSE.test(atom))
 }
 
 /** Returns the maximum number of match paths for any text. Infinity if a repetition has no fixed count. */
@@ -120,7 +132,8 @@ const EMPTY: Part = { first: [], last: [], isOptional: true }
 class Positions {
   readonly next: Atom[][] = []
   isAmbiguous = false
-  #isTooLarge = false
+  /** True if the limit was reached, so that some transitions are missing. */
+  isTooLarge = false
   readonly #atoms: ReadonlyMap<number, string>
   readonly #source: string
   #steps = 0
@@ -190,9 +203,8 @@ class Positions {
   #spend(steps: number): boolean {
     this.#steps += steps
     if (this.#steps > MAX_STEPS) {
-      this.#isTooLarge = true
-      this.isAmbiguous = true
+      this.isTooLarge = true
     }
-    return !this.#isTooLarge
+    return !this.isTooLarge
   }
 }

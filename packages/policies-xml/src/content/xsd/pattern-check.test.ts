@@ -106,6 +106,16 @@ for (const [pattern, valid, invalid] of COMPLETED) {
   })
 }
 
+/** More transitions than the analysis follows. */
+const LARGE = `(${'a?'.repeat(340)})*`
+
+test('a pattern that is too large to check is refused if libxml2 may misread it', () => {
+  assert.equal(checkPattern(LARGE).mayBacktrack, true)
+  for (const pattern of ['([^b]x|ab)', 'z(a|ab){2}', '(\\d1|\\w2)'])
+    assert.throws(() => checkPattern(LARGE + pattern), /too large to check/, pattern)
+  assert.throws(() => checkPattern('[a-z]'.repeat(30_000)), RefusedPattern)
+})
+
 const COMMON = [
   '[^@]+@[^\\.]+\\..+',
   '\\S+@\\S+',

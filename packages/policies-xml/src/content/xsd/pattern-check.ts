@@ -1,6 +1,6 @@
 import { type AST, RegExpParser, visitRegExpAST } from '@eslint-community/regexpp'
 import { JS } from 'refa'
-import { findPathIssue } from './match-paths.js'
+import { findPathIssue, TOO_LARGE } from './match-paths.js'
 import { SYNTAX_ERROR, type TranslatedPattern, translatePattern } from './pattern-translation.js'
 
 /** A pattern that libxml2 interprets correctly. */
@@ -23,7 +23,7 @@ export function checkPattern(pattern: string): CheckedPattern {
   const translated = translation(pattern, false)
   const literal = parsed(translated)
   visitRegExpAST(literal, { onQuantifierEnter: checkQuantifier })
-  const { expression } = JS.Parser.fromAst(literal as never).parse()
+  const expression = expressionOf(literal)
   const { issue, hasCountClash, mayBacktrack } = findPathIssue(expression, translated)
   if (issue !== null) throw new RefusedPattern(issue)
   const { completed } = hasCountClash ? translation(pattern, true) : translated
@@ -41,6 +41,15 @@ function parsed({ source }: TranslatedPattern): AST.RegExpLiteral {
     return parser.parseLiteral(`/${source}/v`)
   } catch (cause) {
     throw new RefusedPattern(SYNTAX_ERROR, { cause })
+  }
+}
+
+function expressionOf(literal: AST.RegExpLiteral) {
+  try {
+    return JS.Parser.fromAst(literal as never).parse().expression
+  } catch (cause) {
+    // The pattern is valid, so it has more nodes than the library accepts.
+    throw new RefusedPattern(TOO_LARGE, { cause })
   }
 }
 
