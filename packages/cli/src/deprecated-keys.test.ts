@@ -35,7 +35,7 @@ const all = [
 ]
 
 for (const { at, key, rule, schema, around } of all) {
-  const { use, values } = typeof rule === 'string' ? { use: rule, values: { [MASK]: MASK } } : rule
+  const { use, values = { [MASK]: MASK } } = typeof rule === 'string' ? { use: rule } : rule
   test(`${at}.${key} means ${use}, and the warning says so`, () => {
     assert.notEqual(schema['properties'][use], undefined, 'the new key exists')
     assert.equal(schema['properties'][key], undefined, 'the old key is not documented')
@@ -52,6 +52,26 @@ for (const { at, key, rule, schema, around } of all) {
     }
   })
 }
+
+test('limits of rate-limit next to limit are added to it, in any order', () => {
+  const limits = ['200/m', '300/h']
+  for (const config of [
+    { limit: '1/s', limits },
+    { limits, limit: '1/s' },
+  ]) {
+    const policies = [{ id: 'p', use: 'rate-limit', with: config }]
+    const { value, deprecations, writtenPath } = normalizeDocument({ policies }, catalog)
+    const [policy] = (value as { policies: [{ with: object }] }).policies
+    assert.deepEqual(policy.with, { limit: ['1/s', '200/m', '300/h'] })
+    assert.deepEqual(
+      deprecations.map(({ severity, message }) => [severity, message]),
+      [['warning', "'limits' is deprecated"]],
+    )
+    const at = ['policies', 0, 'with', 'limit']
+    assert.deepEqual(writtenPath([...at, 2]), ['policies', 0, 'with', 'limits', 1])
+    assert.deepEqual(writtenPath([...at, 0]), ['policies', 0, 'with', 'limit'])
+  }
+})
 
 test('the document and the policies have deprecated keys', () => {
   assert.ok(all.some(({ at }) => at.startsWith('document')))

@@ -160,9 +160,10 @@ class Normalizer {
     let renamed: Record<string, unknown> = {}
     for (const [key, value] of Object.entries(mapping)) {
       const rule = rules.get(key)
-      if (rule === undefined)
+      const isJoined = Array.isArray(renamed[key])
+      if (rule === undefined && !isJoined)
         renamed[key] = isMapping(renamed[key]) && isMapping(value) ? { ...renamed[key], ...value } : value
-      else renamed = this.#withRenamed({ renamed, mapping, key, rule }, place)
+      else if (rule !== undefined) renamed = this.#withRenamed({ renamed, mapping, key, rule }, place)
     }
     return renamed
   }
@@ -171,10 +172,11 @@ class Normalizer {
     { renamed, mapping, key, rule }: RenamedKey,
     { path, written }: Place,
   ): Record<string, unknown> {
-    const { use, values } = typeof rule === 'string' ? { use: rule } : rule
+    const { use, values, joins } = typeof rule === 'string' ? { use: rule } : rule
     const parts = use.split('.')
     const at = [...path, ...parts]
     if (isSet(mapping, parts)) {
+      if (joins) return this.#joined({ renamed, mapping, key, rule }, { use, path, written })
       const message = `'${key}' is the old name of '${use}', and both are set`
       this.#deprecations.push({
         path: [...path, key],
@@ -190,6 +192,19 @@ class Normalizer {
     const text = value === mapping[key] ? `use '${use}'` : `write ${use}: ${flowText(value)}`
     this.#warn(at, `'${key}' is deprecated`, text)
     return withMember(renamed, parts, value)
+  }
+
+  /** Adds the items of an old list to those of its replacement, whichever comes first in the mapping. */
+  #joined(
+    { renamed, mapping, key }: RenamedKey,
+    { use, path, written }: { readonly use: string } & Pick<Place, 'path' | 'written'>,
+  ): Record<string, unknown> {
+    const [items, own] = [itemsOf(mapping[key]), itemsOf(mapping[use])]
+    if (!Array.isArray(mapping[use])) this.#moved.set(formatPath([...path, use, 0]), [...written, use])
+    for (const i of items.keys())
+      this.#moved.set(formatPath([...path, use, own.length + i]), [...written, key, i])
+    this.#warn([...path, use, own.length], `'${key}' is deprecated`, `add its items to '${use}'`)
+    return { ...renamed, [use]: [...own, ...items] }
   }
 
   #below({ path, written, schema }: Place, part: string | number): Place {
@@ -246,6 +261,10 @@ function withMember(
   if (rest.length === 0) return { ...mapping, [key]: value }
   const inner = isMapping(mapping[key]) ? mapping[key] : {}
   return { ...mapping, [key]: withMember(inner, rest, value) }
+}
+
+function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value]
 }
 
 /** Formats a value as it is written in a document. */

@@ -5,7 +5,12 @@
  */
 export type DeprecatedKey =
   | string
-  | { readonly use: string; readonly values: Readonly<Record<string, unknown>> }
+  | {
+      readonly use: string
+      readonly values?: Readonly<Record<string, unknown>>
+      /** True if both keys may be set. The items of the old list are then added to those of the replacement. */
+      readonly joins?: true
+    }
 
 /** Deprecated keys of an object, by name. */
 export type DeprecatedKeys = Readonly<Record<string, DeprecatedKey>>

@@ -46,5 +46,5 @@ export const rateLimitSchema = policyOptions(
     ...limitOptions,
   },
   ['A request over a limit is refused with 429 `GW_RATE_LIMITED` and `Retry-After`.', ...LIMIT_PARAGRAPHS],
-  { deprecatedKeys: { limits: 'limit', ...DEPRECATED_LIMIT_KEYS } },
+  { deprecatedKeys: { limits: { use: 'limit', joins: true }, ...DEPRECATED_LIMIT_KEYS } },
 )
