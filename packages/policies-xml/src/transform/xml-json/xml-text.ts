@@ -1,3 +1,4 @@
+import { XMLBuilder } from 'fast-xml-parser'
 import { type Mapping, XSI } from './mapping.js'
 
 /** JSON that cannot be converted to XML. The message is for the client. */
@@ -11,24 +12,38 @@ const NOT_CHARACTERS = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/u
 
 type Members = Readonly<Record<string, unknown>>
 
+/** An element with its children, or a text, in the form that XMLBuilder reads. */
+type XmlNode = Readonly<Record<string, unknown>>
+
+/** Escapes nothing but quotes: texts and attribute values come escaped. Depth is limited by `maxDepth`. */
+const BUILDER = new XMLBuilder({
+  preserveOrder: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: '',
+  suppressEmptyNode: true,
+  suppressBooleanAttributes: false,
+  processEntities: false,
+  maxNestedTags: 0,
+})
+
 /** Converts a JSON value to an XML document. @throws NotXml if that is impossible */
 export function xmlText(value: unknown, mapping: Mapping): string {
-  return new XmlWriter(mapping).document(value)
+  return BUILDER.build(new XmlTree(mapping).document(value))
 }
 
-class XmlWriter {
+/** Converts JSON to the tree of an XML document. */
+class XmlTree {
   readonly #mapping: Mapping
-  readonly #parts: string[] = []
+  /** Number of characters that the document will have, at least. */
   #length = 0
 
   constructor(mapping: Mapping) {
     this.#mapping = mapping
   }
 
-  document(value: unknown): string {
+  document(value: unknown): readonly XmlNode[] {
     const { name, content } = this.#rootOf(value)
-    this.#element(name, content)
-    return this.#parts.join('')
+    return [this.#element(name, content)]
   }
 
   #rootOf(value: unknown): { readonly name: string; readonly content: unknown } {
@@ -42,56 +57,52 @@ class XmlWriter {
     return { name: checkedName(names[0]!), content: Array.isArray(content) ? content[0] : content }
   }
 
-  #write(text: string): void {
-    this.#parts.push(text)
-    this.#length += text.length
-    if (this.#length > this.#mapping.maxOutputBytes) throw new RangeError('too long')
-  }
-
-  #element(name: string, value: unknown): void {
+  #element(name: string, value: unknown): XmlNode {
+    this.#count(2 * name.length + '<></>'.length)
     if (value === null && this.#mapping.nil) {
-      this.#write(`<${name} xmlns:xsi="${XSI}" xsi:nil="true"/>`)
-    } else if (Array.isArray(value)) {
-      // A nested array becomes an element whose items have the item name.
-      this.#element(name, { [this.#mapping.item]: value })
-    } else if (isObject(value)) this.#object(name, value)
-    else this.#scalar(name, value)
+      return { [name]: [], ':@': { 'xmlns:xsi': XSI, 'xsi:nil': 'true' } }
+    }
+    // A nested array becomes an element whose items have the item name.
+    if (Array.isArray(value)) return this.#object(name, { [this.#mapping.item]: value })
+    if (isObject(value)) return this.#object(name, value)
+    return { [name]: [this.#text(value)] }
   }
 
-  #scalar(name: string, value: unknown): void {
-    const text = escapedText(scalarText(value))
-    this.#write(text === '' ? `<${name}/>` : `<${name}>${text}</${name}>`)
-  }
-
-  #object(name: string, members: Members): void {
+  #object(name: string, members: Members): XmlNode {
     const { attributePrefix, textKey } = this.#mapping
-    this.#write(`<${name}`)
-    const inside: string[] = []
-    for (const key of Object.keys(members)) {
+    let attributes: Record<string, string> | null = null
+    const children: XmlNode[] = []
+    for (const [key, value] of Object.entries(members)) {
+      if (this.#isLeftOut(value)) continue
       if (attributePrefix !== '' && key.startsWith(attributePrefix)) {
-        this.#attribute(checkedName(key.slice(attributePrefix.length)), members[key])
-      } else if (!this.#isLeftOut(members[key])) inside.push(key)
+        const attribute = checkedName(key.slice(attributePrefix.length))
+        // Without a prototype, `__proto__` is a name like any other.
+        attributes ??= Object.create(null) as Record<string, string>
+        attributes[attribute] = this.#counted(escapedAttribute(scalarText(value)), attribute.length + 4)
+      } else if (key === textKey) children.push(this.#text(value))
+      else if (Array.isArray(value)) this.#items(checkedName(key), value, children)
+      else children.push(this.#element(checkedName(key), value))
     }
-    if (inside.length === 0) {
-      this.#write('/>')
-      return
-    }
-    this.#write('>')
-    for (const key of inside) {
-      if (key === textKey) this.#write(escapedText(scalarText(members[key])))
-      else this.#member(checkedName(key), members[key])
-    }
-    this.#write(`</${name}>`)
+    return attributes === null ? { [name]: children } : { [name]: children, ':@': attributes }
   }
 
-  #member(name: string, value: unknown): void {
-    if (!Array.isArray(value)) this.#element(name, value)
-    else for (const each of value) if (!this.#isLeftOut(each)) this.#element(name, each)
+  #items(name: string, items: readonly unknown[], children: XmlNode[]): void {
+    for (const item of items) if (!this.#isLeftOut(item)) children.push(this.#element(name, item))
   }
 
-  #attribute(name: string, value: unknown): void {
-    if (this.#isLeftOut(value)) return
-    this.#write(` ${name}="${escapedAttribute(scalarText(value))}"`)
+  #text(value: unknown): XmlNode {
+    return { '#text': this.#counted(escapedText(scalarText(value)), 0) }
+  }
+
+  #counted(text: string, more: number): string {
+    this.#count(text.length + more)
+    return text
+  }
+
+  /** @throws RangeError before a document beyond its limit is built */
+  #count(length: number): void {
+    this.#length += length
+    if (this.#length > this.#mapping.maxOutputBytes) throw new RangeError('too long')
   }
 
   #isLeftOut(value: unknown): boolean {
@@ -134,5 +145,5 @@ function escapedText(text: string): string {
 
 /** Escapes an attribute value. Unescaped line breaks and tabs would be read as spaces. */
 function escapedAttribute(text: string): string {
-  return escapedText(text).replaceAll('"', '&quot;').replaceAll('\n', '&#10;').replaceAll('\t', '&#9;')
+  return escapedText(text).replaceAll('\n', '&#10;').replaceAll('\t', '&#9;')
 }
