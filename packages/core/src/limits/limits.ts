@@ -15,7 +15,9 @@ export interface Limit {
 
 /** Configuration fields of `rate-limit` that define the limits. */
 export interface RateConfig {
-  readonly limit: string | readonly (string | { readonly limit: string; readonly burst?: number | undefined })[]
+  readonly limit:
+    | string
+    | readonly (string | { readonly limit: string; readonly burst?: number | undefined })[]
   readonly algorithm?: LimitRule['algorithm'] | undefined
   readonly burst?: number | undefined
 }

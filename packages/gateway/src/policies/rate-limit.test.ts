@@ -117,9 +117,7 @@ test('headers: legacy shows the tightest limit, off only Retry-After; several po
 })
 
 test('limits: all have to allow it, and what one refuses takes nothing from the others', async (t) => {
-  const gateway = await serve(t, [
-    { with: { limit: ['5/h', '2/d'], algorithm: 'fixed', headers: 'legacy' } },
-  ])
+  const gateway = await serve(t, [{ with: { limit: ['5/h', '2/d'], algorithm: 'fixed', headers: 'legacy' } }])
   assert.deepEqual(await statuses(6, () => ask(gateway)), [200, 200, 429, 429, 429, 429])
   const draft = await serve(t, [{ with: { limit: ['5/h', '2/d'], algorithm: 'fixed' } }])
   await statuses(6, () => ask(draft))
