@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { normalizeDocument } from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import { Ajv } from 'ajv'
 import type { Command } from 'commander'
@@ -46,6 +47,25 @@ test('the YAML of every guide fits the schema of documents and policies', async 
       }),
     )
   assert.deepEqual(problems, [])
+})
+
+test('guides and examples use no deprecated keys', () => {
+  const examples = readdirSync(new URL('examples/', ROOT))
+    .map((name) => `examples/${name}/gateway.yaml`)
+    .filter((place) => existsSync(new URL(place, ROOT)))
+    .map((place) => ({ place, language: 'yaml', text: readFileSync(new URL(place, ROOT), 'utf8') }))
+  const found = [...blocks, ...examples]
+    .filter(({ language }) => language === 'yaml')
+    .flatMap(({ place, text }) =>
+      parseAllDocuments(text).flatMap((parsed) => {
+        const { deprecations } = normalizeDocument(
+          documentOf('toJS' in parsed ? parsed.toJS() : null),
+          catalog,
+        )
+        return deprecations.map(({ message }) => `${place}: ${message}`)
+      }),
+    )
+  assert.deepEqual(found, [])
 })
 
 /** Completes an excerpt: a list holds policies, and an object with `use` is one of them. */

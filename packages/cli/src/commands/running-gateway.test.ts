@@ -290,7 +290,7 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   ]
   assert.match(
     text.stderr,
-    /^worker 1: .*'min' 2kb is greater than 'max' 1kb.*\nrolled back: the previous configuration stays active\n$/,
+    /^worker 1: .*'minBytes' 2kb is greater than 'maxBytes' 1kb.*\nrolled back: the previous configuration stays active\n$/,
   )
   assert.equal(text.code, 6)
   assert.deepEqual([value.code, JSON.parse(value.stdout).result], [6, 'rolled-back'])

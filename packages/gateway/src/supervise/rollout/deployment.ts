@@ -214,7 +214,8 @@ export class Deployment {
     const facts = { document: source.name, origin, actor, note, dryRun, before }
     if (result.result === 'invalid') {
       const diagnostics = result.diagnostics.slice(0, MAX_REPORTED).map((one) => documents.describe(one))
-      log.error('config.invalid', { ...facts, mistakes: result.diagnostics.length, diagnostics })
+      const mistakes = result.diagnostics.filter(({ severity }) => severity === 'error').length
+      log.error('config.invalid', { ...facts, mistakes, diagnostics })
     } else if (result.result === 'rolled-back') {
       const message = before === null ? { message: 'the gateway could not start with this document' } : {}
       log.error('config.rolled-back', { ...facts, ...message, reasons: result.reasons })
