@@ -160,6 +160,7 @@ class Normalizer {
     let renamed: Record<string, unknown> = {}
     for (const [key, value] of Object.entries(mapping)) {
       const rule = rules.get(key)
+      // An old list that came first has taken the items of this key.
       const isJoined = Array.isArray(renamed[key])
       if (rule === undefined && !isJoined)
         renamed[key] = isMapping(renamed[key]) && isMapping(value) ? { ...renamed[key], ...value } : value
