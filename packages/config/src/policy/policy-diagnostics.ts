@@ -1,7 +1,6 @@
 import type { Catalog } from '@sluice/core'
 import type { Diagnostic } from '../diagnostic/diagnostic.js'
 import { type DocumentPath, formatPath, isMapping, listAt, valueAt } from '../diagnostic/document-path.js'
-import type { Issue } from '../diagnostic/issue.js'
 import type { DocumentSource } from '../file/document-file.js'
 import { readDocument } from '../read/read-document.js'
 import { Report } from '../report/report.js'
@@ -42,7 +41,11 @@ export function policyDiagnostics(
     const location =
       schema === undefined ? null : policyFilePosition(message, { schema, config }, source.name)
     if (location === null)
-      report.add({ path: parameterPath(document.value, path, message), ...issueOf(message) })
+      report.add({
+        path: parameterPath(document.value, path, message),
+        message,
+        remedy: `check the parameters of ${use}`,
+      })
     else
       inFiles.push({
         severity: 'error',
@@ -53,16 +56,6 @@ export function policyDiagnostics(
       })
   }
   return [...report.diagnostics(), ...inFiles]
-}
-
-/** Matches the end of a message that says what to do. */
-const REMEDY =
-  /^(.+)[;:] ((?:add|allow|choose|configure|convert|keep|list|make|move|name|put|quote|remove|rename|replace|set|split|swap|use|write)\b.+)$/s
-
-/** Splits the message of a policy into problem and remedy. */
-function issueOf(message: string): Issue {
-  const [, problem = message, remedy = 'fix its parameters'] = REMEDY.exec(message) ?? []
-  return { message: problem, remedy }
 }
 
 /** Returns the path of the parameter that a message quotes first, or of the policy. */
