@@ -114,6 +114,7 @@ test('a drained target gets nothing from any worker until it is undrained, also 
   // The command ends when the workers know it.
   assert.deepEqual(await answers(), new Set(['b']))
   assert.match(await line(a), /yes +\w+ +2 drained/)
+  assert.match((await run('upstream', 'list')).stdout, new RegExp(`${a.url} +primary +1 +drained `))
   const added = ', { id: new, match: { path: /new }, respond: { status: 204 } }'
   assert.equal((await run('deploy', '-c', fileWith(t, documentOf([a.url, b.url], added)))).code, 0)
   assert.deepEqual(await answers(), new Set(['b']))

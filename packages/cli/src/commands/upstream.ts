@@ -7,7 +7,17 @@ import { print, printResult, printTable } from '../output/output.js'
 import type { Cell } from '../output/table.js'
 import { countText } from '../output/text.js'
 
-const HEADINGS = ['UPSTREAM', 'BALANCE', 'TARGET', 'ROLE', 'WEIGHT', 'ACTIVE', 'ATTEMPTS', 'FAILURES']
+const HEADINGS = [
+  'UPSTREAM',
+  'BALANCE',
+  'TARGET',
+  'ROLE',
+  'WEIGHT',
+  'STATE',
+  'ACTIVE',
+  'ATTEMPTS',
+  'FAILURES',
+]
 
 /** Prints the targets of all upstreams, with the counters of all workers. */
 export async function listUpstreams(options: OutputOptions & ServerOptions): Promise<void> {
@@ -43,11 +53,18 @@ function targetRows(upstream: AnswerPart): Cell[][] {
         ? `canary, ${canaryText(upstream.part('canary'))}`
         : target.text('role'),
       target.number('weight'),
+      stateText(target.part('state')),
       numbers.numberOrNull('gw_upstream_active') ?? 0,
       numbers.numberOrNull('gw_upstream_attempts_total') ?? 0,
       numbers.numberOrNull('gw_upstream_failures_total') ?? 0,
     ]
   })
+}
+
+/** Returns the state that all workers see, or the number of workers per state. */
+function stateText(state: AnswerPart): string {
+  const seen = Object.entries(state.part('workers').value as Readonly<Record<string, number>>)
+  return seen.length === 1 ? seen[0]![0] : seen.map(([name, count]) => `${count} ${name}`).join(', ')
 }
 
 /** Returns the canary's share and key, and the number of workers that have aborted it. */

@@ -86,7 +86,7 @@ function addUpstream(program: GwCommand): void {
   const upstream = program.command('upstream').alias('upstreams').description('show and drain upstreams')
   upstream
     .defaultCommand('list')
-    .description('list all upstreams and targets with their counters')
+    .description('list all upstreams and targets with their state and counters')
     .output('table', 'wide', 'json', 'yaml')
     .runs(async () => (await import('../commands/upstream.js')).listUpstreams)
     .example('gw upstream list')
