@@ -1,4 +1,5 @@
 import { AdminClient } from '../admin/admin-client.js'
+import type { AnswerPart } from '../admin/answer-part.js'
 import { confirm } from '../input/confirm.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { Failure, usageError } from '../output/failure.js'
@@ -15,6 +16,9 @@ interface PurgeOptions extends ServerOptions {
 const KEY_HINT =
   'keys start with the host and port that clients use: api.example.com/orders?page=2 or 127.0.0.1:8080/orders'
 
+const NO_CACHE = `responses are not cached: no route uses the policy response-cache
+add it to a route and deploy the document; gw policy doc response-cache shows an example`
+
 /** Returns the cache key of a URL. */
 function keyIn(text: string): string {
   return text.replace(/^https?:\/\//, '')
@@ -22,8 +26,11 @@ function keyIn(text: string): string {
 
 /** Prints the size and counters of the response cache, summed over all workers. */
 export async function cacheStats(options: OutputOptions & ServerOptions): Promise<void> {
-  const { part } = await new AdminClient(options).get('/v1/cache')
+  const client = new AdminClient(options)
+  const { part } = await client.get('/v1/cache')
+  const hasCache = (await client.get('/v1/routes')).part.parts('routes').some(usesCache)
   await printResult(part.value, options.output, () => {
+    if (!hasCache) return print(NO_CACHE)
     const { requests, ...sums } = part.value as { readonly requests: Readonly<Record<string, number>> }
     const counts = [...Object.entries(sums), ...Object.entries(requests)]
     printTable(
@@ -31,6 +38,10 @@ export async function cacheStats(options: OutputOptions & ServerOptions): Promis
       counts.map(([name, count]) => [name, String(count)]),
     )
   })
+}
+
+function usesCache(route: AnswerPart): boolean {
+  return route.parts('policies').some((policy) => policy.text('use') === 'response-cache')
 }
 
 /** Prints the responses stored under a key. */

@@ -146,8 +146,15 @@ test('a gateway is looked into, changed and ended', async (t) => {
     assert.equal(missing.code, 1)
     assert.match(
       upstreams.stdout,
-      /^UPSTREAM +BALANCE +TARGET .*\nup +round-robin +http:\/\/127\.0\.0\.1:\d+ +primary +1 /,
+      /^UPSTREAM +BALANCE +TARGET .*\nup +round-robin +http:\/\/127\.0\.0\.1:\d+ +primary +1 +available +\d+ /,
     )
+    assert.match(upstreams.stdout, /WEIGHT +STATE +ACTIVE/)
+  })
+
+  await t.test('gw cache stats without a cache says why there is none, and what to do', async () => {
+    const [text, json] = await Promise.all([run('cache', 'stats'), run('cache', 'stats', '-o', 'json')])
+    assert.match(text.stdout, /^responses are not cached: no route uses .*\nadd it to a route and deploy/)
+    assert.deepEqual([text.code, JSON.parse(json.stdout).entries], [0, 0])
   })
 
   await t.test('a wide table has more columns', async () => {
