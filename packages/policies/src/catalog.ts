@@ -2,6 +2,7 @@ import type { Catalog, Policy } from '@sluice/core'
 import { explainAuthorization } from './auth/authorize/explanation.js'
 import { jsonLanguage } from './engines/json/language.js'
 import { isolatedVmOptions } from './engines/script/isolated-vm/isolated-vm-engine.js'
+import { MISSING_CREDENTIALS } from './identity/missing-credentials.js'
 import { MEASURED_COSTS } from './measured-costs.js'
 import { xmlLanguage, xmlPolicy } from './xml-package.js'
 import './errors.js'
@@ -79,7 +80,10 @@ export function lazyCatalog(): Catalog {
     bodies: { json: jsonLanguage, xml: xmlLanguage },
     bodyWork: new URL('./body-work.js', import.meta.url),
     measured: MEASURED_COSTS,
-    meanings: new Map([['authorize', explainAuthorization]]),
+    meanings: new Map<string, (config: never) => readonly string[]>([
+      ['authorize', explainAuthorization],
+      ...MISSING_CREDENTIALS,
+    ]),
     nodeOptions: isolatedVmOptions(),
   })
 }

@@ -203,6 +203,7 @@ handled by route orders, path /orders/{id}
     1. api-key (orders/1), its condition is true
        costs little
        when req.method == "GET"
+       refuses requests without credentials with 401 GW_AUTH_MISSING
        with {"keys":[{"id":"k","sha256":"***"}],"in":"header","name":"x-api-key","strip":true}
 
 OTHER ROUTE  PATH  WHY NOT
