@@ -102,15 +102,15 @@ function startGateway() {
 
 /** Prints the result of an edited document. Everything else is in the operation log. */
 function reportDocument(line) {
-  const { event, actor, origin, after, mistakes, diagnostics = [], reasons = [], message } = entryOf(line)
+  const { event, actor, origin, after, errors, diagnostics = [], reasons = [], message } = entryOf(line)
   if (!isAnnounced || actor === 'start' || origin === 'api') return
   if (event === 'config.applied' || event === 'config.unchanged')
     console.log(`\n${document} was reloaded and is active (${after.slice(0, 12)})`)
   if (event === 'config.invalid') {
     console.log(
-      `\n${document} was rejected with ${mistakes} error${mistakes === 1 ? '' : 's'}; the previous document stays active`,
+      `\n${document} was rejected with ${errors} error${errors === 1 ? '' : 's'}; the previous document stays active`,
     )
-    for (const mistake of diagnostics.slice(0, 5)) console.log(`  ${mistake}`)
+    for (const error of diagnostics.slice(0, 5)) console.log(`  ${error}`)
   }
   if (event === 'config.rolled-back') {
     console.log(`\n${document} was rejected; the previous document stays active`)

@@ -210,7 +210,7 @@ export const OPENAPI_SCHEMAS = {
     actor: text,
     note: text,
     durationMs: count,
-    mistakes: listOf(text),
+    mistakes: { ...listOf(text), description: 'The first errors of an invalid document.' },
     reasons: listOf(objection),
   }),
   Status: object({

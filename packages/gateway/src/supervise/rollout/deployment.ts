@@ -214,8 +214,9 @@ export class Deployment {
     const facts = { document: source.name, origin, actor, note, dryRun, before }
     if (result.result === 'invalid') {
       const diagnostics = result.diagnostics.slice(0, MAX_REPORTED).map((one) => documents.describe(one))
-      const mistakes = result.diagnostics.filter(({ severity }) => severity === 'error').length
-      log.error('config.invalid', { ...facts, mistakes, diagnostics })
+      const errors = result.diagnostics.filter(({ severity }) => severity === 'error').length
+      // `mistakes` is the former name of `errors`.
+      log.error('config.invalid', { ...facts, errors, mistakes: errors, diagnostics })
     } else if (result.result === 'rolled-back') {
       const message = before === null ? { message: 'the gateway could not start with this document' } : {}
       log.error('config.rolled-back', { ...facts, ...message, reasons: result.reasons })
