@@ -80,7 +80,7 @@ function cell(text: string): string {
 
 function defaultOf(schema: SchemaNode, isRequired: boolean): string {
   if (isRequired) return 'required'
-  // The keys of a mapping have their own defaults.
+  // The keys of an object have their own defaults.
   return schema.default === undefined || schema.type === 'object' ? '' : `\`${String(schema.default)}\``
 }
 
@@ -88,7 +88,8 @@ function typeOf(schema: SchemaNode): string {
   if (schema.secret === true) return 'secret string'
   if (schema.const !== undefined) return `\`${String(schema.const)}\``
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' or ')
-  if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`
+  if (schema.type === 'array')
+    return `list of ${typeOf(schema.items ?? {}).replace(/^(secret )?(string|object|integer)$/, '$&s')}`
   const values = Object.values(schema.patternProperties ?? {})[0]
-  return values === undefined ? (schema.type ?? 'any') : `map to ${typeOf(values)}`
+  return values === undefined ? (schema.type ?? 'any') : `object (NAME: ${typeOf(values)})`
 }

@@ -38,7 +38,7 @@ function fillKeys(schema: TSchema, mapping: Record<string, unknown>, resolved: u
   }
 }
 
-/** Returns the schema of keys that `properties` does not list, as in mappings with user-defined names. */
+/** Returns the schema of keys that `properties` does not list, as in objects with user-defined names. */
 function restSchema(schema: TSchema): TSchema | null {
   const rest: unknown = Object.values(schema['patternProperties'] ?? {})[0] ?? schema['additionalProperties']
   return isMapping(rest) ? (rest as TSchema) : null

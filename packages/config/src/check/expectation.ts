@@ -50,7 +50,7 @@ function ofType(schema: TSchema): string {
     case 'array':
       return 'a list'
     case 'object':
-      return 'a mapping'
+      return 'an object'
     case 'string':
       return ofString(schema)
     default:

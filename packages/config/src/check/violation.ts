@@ -6,7 +6,7 @@ import { satisfiesLarge, schemaErrors } from './validator.js'
 
 /** A violation of a schema. */
 export interface Violation {
-  /** Path of the invalid value, or of the mapping with missing or surplus keys. */
+  /** Path of the invalid value, or of the object with missing or surplus keys. */
   readonly path: DocumentPath
   readonly keyword: string
   readonly params: Readonly<Record<string, unknown>>

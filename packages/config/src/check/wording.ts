@@ -108,12 +108,12 @@ function unexpected(violation: Violation, subject: string): Issue {
 }
 
 /**
- * Returns the value as it may be shown, or null. A scalar in place of a list or mapping is not shown, because
+ * Returns the value as it may be shown, or null. A scalar in place of a list or object is not shown, because
  * it may be a misplaced secret.
  */
 function shownValue({ value, schema, isSecret }: Violation): string | null {
   if (Array.isArray(value)) return 'a list'
-  if (isMapping(value)) return 'a mapping'
+  if (isMapping(value)) return 'an object'
   if (isSecret || schema['type'] === 'array' || schema['type'] === 'object') return null
   if (typeof value !== 'string') return String(value)
   return value.length > 60 ? `a string of ${value.length} characters` : `'${value}'`
@@ -135,7 +135,7 @@ function remedyFor(violation: Violation): string {
     return typeof value === 'string' ? suggestion(value, words, list) : list
   }
   if (schema['type'] === 'array') return listRemedy(violation)
-  if (schema['type'] === 'object') return `write a mapping, for example { ${entryOf(schema)} }`
+  if (schema['type'] === 'object') return `write an object, for example { ${entryOf(schema)} }`
   if (RANGES.has(keyword)) return 'use a value in this range'
   const example = exampleOf(schema)
   return example === null ? 'correct the value' : `write for example ${example}`
@@ -153,7 +153,7 @@ function listRemedy({ value, schema, isSecret }: Violation): string {
 
 const RANGES: ReadonlySet<string> = new Set(['minimum', 'maximum', 'bounds'])
 
-/** Returns an example entry of a mapping, with a required key if there is one. */
+/** Returns an example entry of an object, with a required key if there is one. */
 function entryOf(schema: TSchema): string {
   const properties: Readonly<Record<string, TSchema>> = schema['properties'] ?? {}
   const lists: readonly (readonly string[] | undefined)[] = [schema['required'], schema['choice']?.keys]

@@ -38,7 +38,7 @@ export function listAt(root: unknown, path: DocumentPath): readonly unknown[] {
   return Array.isArray(list) ? list : []
 }
 
-/** True if a value is a mapping. */
+/** True if a value is an object. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

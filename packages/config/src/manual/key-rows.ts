@@ -18,7 +18,7 @@ export function keyRows(schema: TSchema, path = ''): readonly KeyRow[] {
     ...propertyRows(schema, path),
     ...branchesOf(schema).flatMap((branch) => keyRows(branch, path)),
     ...(isMapping(schema['items']) ? keyRows(schema['items'] as TSchema, `${path}[]`) : []),
-    ...mapRows(schema, path),
+    ...namedRows(schema, path),
   ]
 }
 
@@ -31,8 +31,8 @@ function propertyRows(schema: TSchema, path: string): readonly KeyRow[] {
   })
 }
 
-/** Returns the rows of the values of a map with user-defined names. */
-function mapRows(schema: TSchema, path: string): readonly KeyRow[] {
+/** Returns the rows of the values of an object with user-defined names. */
+function namedRows(schema: TSchema, path: string): readonly KeyRow[] {
   const values: unknown = schema['additionalProperties']
   return isMapping(values) ? keyRows(values as TSchema, `${path}.NAME`) : []
 }
@@ -60,12 +60,14 @@ function typeOf(schema: TSchema): string {
 }
 
 function nounOf(schema: TSchema): string {
-  if (schema['type'] === 'array') return `list of ${itemOf(schema['items'])}`
+  if (schema['type'] === 'array')
+    return `list of ${itemOf(schema['items']).replace(/^(string|object)$/, '$1s')}`
   const values: unknown = schema['additionalProperties']
-  if (isMapping(values)) return `map of names to ${itemOf(values)}`
+  if (isMapping(values)) return `object (NAME: ${itemOf(values)})`
   const words: unknown = schema['enum']
   if (Array.isArray(words)) return words.map((word) => `\`${word}\``).join(', ')
-  if (schema['type'] === 'object') return 'mapping'
+  if (schema['type'] === 'object') return 'object'
+  if (schema['type'] === 'boolean') return 'boolean'
   return expectationOf(schema).replace(/^(an?|the) /, '')
 }
 
@@ -74,7 +76,7 @@ function itemOf(schema: unknown): string {
   return type === 'something else' || type === 'secret something else' ? 'anything' : type
 }
 
-/** Formats a default. Empty strings, lists and mappings are not shown; mappings are filled in key by key. */
+/** Formats a default. Empty strings, lists and objects are not shown; objects are filled in key by key. */
 function formatDefault(value: unknown): string {
   if (value === undefined || value === '') return ''
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0

@@ -147,7 +147,7 @@ class Normalizer {
     return schema === undefined ? mapping[key] : this.#part([schema], mapping[key], { ...place, schema })
   }
 
-  /** Returns the mapping with its deprecated keys renamed. */
+  /** Returns the object with its deprecated keys renamed. */
   #renamed(
     branches: readonly TSchema[],
     mapping: Record<string, unknown>,
@@ -195,7 +195,7 @@ class Normalizer {
     return withMember(renamed, parts, value)
   }
 
-  /** Adds the items of an old list to those of its replacement, whichever comes first in the mapping. */
+  /** Adds the items of an old list to those of its replacement, whichever comes first in the object. */
   #joined(
     { renamed, mapping, key }: RenamedKey,
     { use, path, written }: { readonly use: string } & Pick<Place, 'path' | 'written'>,
@@ -219,7 +219,7 @@ class Normalizer {
   }
 }
 
-/** A deprecated key of a mapping. */
+/** A deprecated key of an object. */
 interface RenamedKey {
   /** Members before it, with current keys. */
   readonly renamed: Record<string, unknown>
@@ -246,14 +246,14 @@ function deprecatedKeysOf(schema: TSchema): DeprecatedKeys {
   return schema['deprecatedKeys'] ?? {}
 }
 
-/** True if a mapping has a value at a path. */
+/** True if an object has a value at a path. */
 function isSet(mapping: Readonly<Record<string, unknown>>, [key = '', ...rest]: readonly string[]): boolean {
   if (!Object.hasOwn(mapping, key)) return false
   const value = mapping[key]
   return rest.length === 0 || !isMapping(value) || isSet(value, rest)
 }
 
-/** Returns a copy of a mapping with a value at a path. */
+/** Returns a copy of an object with a value at a path. */
 function withMember(
   mapping: Readonly<Record<string, unknown>>,
   [key = '', ...rest]: readonly string[],

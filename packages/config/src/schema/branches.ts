@@ -57,7 +57,7 @@ export function itemSchemas(schema: TSchema, position: number): TSchema[] {
   return isMapping(items) ? [items as TSchema] : []
 }
 
-/** Returns the schemas of a member of a mapping. */
+/** Returns the schemas of a member of an object. */
 export function keySchemas(schema: TSchema, key: string): TSchema[] {
   const properties: Record<string, TSchema> = schema['properties'] ?? {}
   const named = Object.hasOwn(properties, key) ? [properties[key]!] : []

@@ -38,7 +38,7 @@ interface Options {
 }
 
 /**
- * Creates the schema of a mapping that rejects unknown keys. A key with a default may be omitted, but its
+ * Creates the schema of an object that rejects unknown keys. A key with a default may be omitted, but its
  * type is not optional: defaults are filled in before anything reads the document.
  */
 export function object<P extends TProperties>(properties: P, options: Options = {}): TObject<P> {
@@ -48,7 +48,7 @@ export function object<P extends TProperties>(properties: P, options: Options = 
   return Object.assign(schema, { required: Object.keys(properties).filter((key) => !isOptional(key)) })
 }
 
-/** Creates the schema of a mapping whose keys the user chooses. */
+/** Creates the schema of an object whose keys the user chooses. */
 export function mapOf<S extends TSchema>(
   value: S,
   options: { description: string; default?: unknown; propertyNames: TSchema; maxProperties: number },

@@ -202,7 +202,7 @@ export const upstreamSchema = object(
     targets: Type.Array(Type.Union([url, target]), {
       default: [],
       maxItems: 1000,
-      description: 'Servers: URLs, or mappings with URL, weight and role.',
+      description: 'Servers: URLs, or objects with URL, weight and role.',
     }),
     balance: oneOf(['round-robin', 'least-pending', 'power-of-two', 'hash'], {
       default: 'round-robin',
@@ -273,7 +273,7 @@ export const upstreamSchema = object(
     http2,
   },
   {
-    expects: 'a mapping with targets',
+    expects: 'an object with targets',
     remedy: 'write for example { targets: [http://10.0.0.5:9000] }',
     deprecatedKeys: {
       spillBelow: 'failoverBelow',

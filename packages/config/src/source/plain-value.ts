@@ -12,7 +12,7 @@ const MAX_REPEATED_PER_VALUE = 10
 const MAX_ALIAS_DEPTH = 20
 
 /**
- * Converts the syntax tree to plain data: mappings with string keys, lists, strings, numbers, booleans, null.
+ * Converts the syntax tree to plain data: objects with string keys, lists, strings, numbers, booleans, null.
  */
 export function plainValue(
   root: Node | null,

@@ -34,7 +34,7 @@ test('the functions of a policy get a copy of the configuration with all default
   assert.equal(policy.warnings, undefined)
 })
 
-test('a value that is not a mapping is passed on as it is', () => {
+test('a value that is not an object is passed on as it is', () => {
   const policy = definePolicy({
     name: 'p',
     summary: '',

@@ -57,7 +57,7 @@ function guardedNames(policy: Policy, label: string): (config: unknown) => reado
   return (config) => {
     const names: unknown = policy.secretNames?.(config as never)
     if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names
-    throw new Error(`${label}: secretNames must return an array of strings`)
+    throw new Error(`${label}: secretNames must return a list of strings`)
   }
 }
 

@@ -28,7 +28,7 @@ const NAME = /^[-._a-zA-Z0-9]{0,253}$/
 const UID = /^[-._:a-zA-Z0-9]{1,128}$/
 
 /**
- * Validates an object from the API server: its names are safe in paths and messages, its parts are mappings.
+ * Validates an object from the API server: its names are safe in paths and messages, its parts are objects.
  * @throws Failure if it is not a Kubernetes object
  */
 export function liveObject(value: unknown): LiveObject {

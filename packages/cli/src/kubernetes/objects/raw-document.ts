@@ -26,12 +26,12 @@ export function readRaw(text: string): RawPart {
   return partOf(normalizeDocument(root, catalog).value)
 }
 
-/** Returns the mapping of a key, or an empty one. */
+/** Returns the object of a key, or an empty one. */
 export function partAt(part: RawPart, key: string): RawPart {
   return partOf(part[key])
 }
 
-/** Returns the list of mappings of a key. */
+/** Returns the list of objects of a key. */
 export function partsAt(part: RawPart, key: string): readonly RawPart[] {
   return listAt(part, key).map(partOf)
 }

@@ -5,7 +5,7 @@ import { readText } from '../options/text-source.js'
 /** Configuration of a generated body and its headers. */
 export interface GeneratedBody {
   readonly headers?: Readonly<Record<string, string>>
-  /** Text, or a mapping or list that is sent as JSON. May contain placeholders. */
+  /** Text, or an object or list that is sent as JSON. May contain placeholders. */
   readonly body?: string | object
   readonly bodyFile?: string
   /** False if placeholders are not replaced. */

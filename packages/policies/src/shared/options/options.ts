@@ -18,7 +18,7 @@ import {
 } from '@sinclair/typebox'
 import { DURATION_PATTERN, SIZE_PATTERN } from '@sluice/core'
 
-/** Schema of a mapping without unknown keys. */
+/** Schema of an object without unknown keys. */
 export function closed<P extends TProperties>(
   description: string,
   properties: P,
@@ -36,7 +36,7 @@ export function optionalClosed<P extends TProperties>(
   return Type.Optional(closed(description, properties, options))
 }
 
-/** Schema of a mapping of optional keys, which is always present when the policy is compiled. */
+/** Schema of an object of optional keys, which is always present when the policy is compiled. */
 export function section<P extends TProperties>(
   description: string,
   properties: P,

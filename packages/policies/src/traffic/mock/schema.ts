@@ -29,7 +29,7 @@ export const mockSchema = policyOptions(
           Type.Array(Type.Unknown(), { description: 'Sent as JSON.' }),
         ],
         {
-          description: 'Body: text, or a mapping or list that is sent as JSON. May contain {{placeholders}}.',
+          description: 'Body: text, or an object or list that is sent as JSON. May contain {{placeholders}}.',
         },
       ),
     ),
@@ -45,7 +45,7 @@ export const mockSchema = policyOptions(
   [
     'Responds instead of the upstream at this position in the chain: earlier policies run, later ones do not. The response counts as a success, whatever its status. `respond` of a route does the same without placeholders and delay. Use `when` to send some requests to the upstream.',
     `Placeholders are ${VARIABLES}, up to 100 in a body. Values in a body are escaped according to \`content-type\`: JSON strings, XML and HTML, and percent-encoding in forms. Other types are not escaped. A header field with an invalid value is omitted.`,
-    'Without a `content-type`, a mapping or list is sent as `application/json`, text as `text/plain; charset=utf-8`. Up to 1,000 responses per worker are delayed at once. Further responses are sent immediately.',
+    'Without a `content-type`, an object or list is sent as `application/json`, text as `text/plain; charset=utf-8`. Up to 1,000 responses per worker are delayed at once. Further responses are sent immediately.',
   ],
 )
 

@@ -28,7 +28,7 @@ const body = Type.Union(
     Type.Record(Type.String(), Type.Unknown(), { description: 'Sent as JSON.' }),
     Type.Array(Type.Unknown(), { description: 'Sent as JSON.' }),
   ],
-  { description: 'Body: text, or a mapping or list that is sent as JSON. May contain {{placeholders}}.' },
+  { description: 'Body: text, or an object or list that is sent as JSON. May contain {{placeholders}}.' },
 )
 
 const save = closed('Copies a value from the response.', {
