@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { deflateRawSync } from 'node:zlib'
-import { escapedXml } from '@sluice/core'
+import { buildXml, element } from '../../engines/xml/xml-builder.js'
 import { SAML } from '../saml/names.js'
 
 const RSA_SHA256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256'
@@ -26,12 +26,12 @@ export function compileAuthnRequest(
   if (!URL.canParse(ssoUrl) || !/^https?:$/.test(new URL(ssoUrl).protocol))
     throw new Error("'idp.ssoUrl' is not a URL: use https://host/path")
   const key = signingKey === undefined ? null : rsaKey(signingKey)
-  const start = `<samlp:AuthnRequest xmlns:samlp="${SAML.protocol}" xmlns:saml="${SAML.assertion}" Version="2.0" ID="`
-  const attributes = `Destination="${escapedXml(ssoUrl)}" AssertionConsumerServiceURL="${escapedXml(acsUrl)}" ProtocolBinding="${SAML.post}"`
-  const end = `<saml:Issuer>${escapedXml(issuer)}</saml:Issuer><samlp:NameIDPolicy AllowCreate="true"/></samlp:AuthnRequest>`
+  const namespaces = { 'xmlns:samlp': SAML.protocol, 'xmlns:saml': SAML.assertion }
+  const addresses = { Destination: ssoUrl, AssertionConsumerServiceURL: acsUrl, ProtocolBinding: SAML.post }
+  const content = [element('saml:Issuer', issuer), element('samlp:NameIDPolicy', [], { AllowCreate: 'true' })]
   return (id, relayState) => {
-    const issued = new Date().toISOString()
-    const xml = `${start}${id}" IssueInstant="${issued}" ${attributes}>${end}`
+    const times = { Version: '2.0', ID: id, IssueInstant: new Date().toISOString() }
+    const xml = buildXml(element('samlp:AuthnRequest', content, { ...namespaces, ...times, ...addresses }))
     const form = new URLSearchParams({
       SAMLRequest: deflateRawSync(xml).toString('base64'),
       RelayState: relayState,

@@ -1,5 +1,6 @@
 import type { KeyObject, X509Certificate } from 'node:crypto'
 import { parseDuration } from '@sluice/core'
+import { element, type XmlPart } from '../../engines/xml/xml-builder.js'
 import type { AddConfig } from './add-schema.js'
 import { kindOf, type SignatureMethod, signatureMethod } from './algorithms.js'
 import { issuerName, namesOf } from './certificate-names.js'
@@ -32,8 +33,8 @@ export interface SigningRules {
   readonly parts: ReadonlySet<SignedPart>
   /** Base64 certificate to include, or null. */
   readonly token: string | null
-  /** Reference to the certificate if it is not included. */
-  readonly reference: string
+  /** Reference to the certificate, or null if it is included. */
+  readonly reference: XmlPart | null
 }
 
 /** Compiled rules for encrypting the Body. */
@@ -41,7 +42,7 @@ export interface EncryptionRules {
   readonly key: KeyObject
   readonly cipher: DataCipher
   readonly keyTransport: KeyTransportName
-  readonly reference: string
+  readonly reference: XmlPart
 }
 
 /** Compiles the `add` configuration. @throws Error for problems that the schema cannot find */
@@ -86,7 +87,7 @@ function signingRules(
     method,
     parts,
     token: keyInfo === 'token' ? certificate.raw.toString('base64') : null,
-    reference: keyInfo === 'token' ? '' : certificateReference(certificate, keyInfo, 'signature.keyInfo'),
+    reference: keyInfo === 'token' ? null : certificateReference(certificate, keyInfo, 'signature.keyInfo'),
   }
 }
 
@@ -113,27 +114,16 @@ function certificateReference(
   certificate: X509Certificate,
   how: 'thumbprint' | 'issuer-serial' | 'subject-key-identifier',
   option: string,
-): string {
+): XmlPart {
   const names = namesOf(certificate)
   if (how === 'issuer-serial') {
-    return (
-      `<ds:X509Data xmlns:ds="${NS.ds}"><ds:X509IssuerSerial>` +
-      `<ds:X509IssuerName>${escapedText(issuerName(certificate))}</ds:X509IssuerName>` +
-      `<ds:X509SerialNumber>${names.serial}</ds:X509SerialNumber></ds:X509IssuerSerial></ds:X509Data>`
-    )
+    const issuer = element('ds:X509IssuerName', issuerName(certificate))
+    const serial = element('ds:X509SerialNumber', String(names.serial))
+    return element('ds:X509Data', [element('ds:X509IssuerSerial', [issuer, serial])], { 'xmlns:ds': NS.ds })
   }
   const value = how === 'thumbprint' ? names.thumbprint : names.subjectKeyIdentifier
   if (value === null)
     throw new Error(`'${option}': the certificate has no subject key identifier: use thumbprint`)
   const type = how === 'thumbprint' ? TOKEN.thumbprint : TOKEN.subjectKeyIdentifier
-  return `<wsse:KeyIdentifier EncodingType="${TOKEN.base64}" ValueType="${type}">${value}</wsse:KeyIdentifier>`
-}
-
-/** Escapes text for canonical XML. */
-export function escapedText(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('\r', '&#xD;')
+  return element('wsse:KeyIdentifier', value, { EncodingType: TOKEN.base64, ValueType: type })
 }

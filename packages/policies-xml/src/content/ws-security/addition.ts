@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { XmlElement } from 'libxml2-wasm'
+import { buildXml, element, rawXml, type XmlPart } from '../../engines/xml/xml-builder.js'
 import type { AdditionRules, EncryptionRules, SigningRules } from './addition-rules.js'
-import { escapedText } from './addition-rules.js'
 import { digestUri, signatureOf } from './algorithms.js'
 import { canonicalDigest, EXCLUSIVE_C14N } from './canonical.js'
 import { encryptData } from './ciphers.js'
@@ -30,16 +30,13 @@ export function addSecurity(message: Message, rules: AdditionRules, nowMs: numbe
   const usernameToken = rules.usernameToken === null ? null : usernameTokenElement(rules.usernameToken, nowMs)
   const { signature, encryption } = rules
   const signed =
-    signature === null ? '' : signatureElements(envelope, signature, { timestamp, usernameToken })
+    signature === null ? [] : signatureElements(envelope, signature, { timestamp, usernameToken })
   const splice = new Splice()
   const encrypted = encryption === null ? null : new EncryptedBody(envelope, encryption)
-  const header =
-    openingTag(envelope, rules) +
-    (encrypted?.keyElement ?? '') +
-    (timestamp?.text ?? '') +
-    (usernameToken?.text ?? '') +
-    `${signed}</wsse:Security>`
-  insertHeader(envelope, header, splice)
+  const parts = [timestamp, usernameToken].map((part) => rawXml(part?.text ?? ''))
+  const content = [...(encrypted === null ? [] : [encrypted.keyElement]), ...parts, ...signed]
+  const header = element('wsse:Security', content, headerAttributes(envelope, rules))
+  insertHeader(envelope, buildXml(header), splice)
   if (encrypted === null) return splice.write(message.document)
   return encrypted.write(message, splice)
 }
@@ -60,10 +57,8 @@ function instant(ms: number): string {
 
 function timestampElement(nowMs: number, ttlMs: number): Part {
   const id = newId('TS')
-  const text =
-    `<wsu:Timestamp xmlns:wsu="${NS.wsu}" wsu:Id="${id}"><wsu:Created>${instant(nowMs)}</wsu:Created>` +
-    `<wsu:Expires>${instant(nowMs + ttlMs)}</wsu:Expires></wsu:Timestamp>`
-  return { id, text }
+  const times = [element('wsu:Created', instant(nowMs)), element('wsu:Expires', instant(nowMs + ttlMs))]
+  return { id, text: buildXml(element('wsu:Timestamp', times, { 'xmlns:wsu': NS.wsu, 'wsu:Id': id })) }
 }
 
 /**
@@ -77,14 +72,16 @@ function usernameTokenElement(
   const id = newId('UT')
   const nonce = randomBytes(16)
   const created = instant(nowMs)
-  const shown = type === 'digest' ? passwordDigest(nonce, created, password) : escapedText(password)
+  const shown = type === 'digest' ? passwordDigest(nonce, created, password) : password
   const uri = type === 'digest' ? TOKEN.passwordDigest : TOKEN.passwordText
-  const text =
-    `<wsse:UsernameToken xmlns:wsse="${NS.wsse}" xmlns:wsu="${NS.wsu}" wsu:Id="${id}">` +
-    `<wsse:Username>${escapedText(name)}</wsse:Username><wsse:Password Type="${uri}">${shown}</wsse:Password>` +
-    `<wsse:Nonce EncodingType="${TOKEN.base64}">${nonce.toString('base64')}</wsse:Nonce>` +
-    `<wsu:Created>${created}</wsu:Created></wsse:UsernameToken>`
-  return { id, text }
+  const content = [
+    element('wsse:Username', name),
+    element('wsse:Password', shown, { Type: uri }),
+    element('wsse:Nonce', nonce.toString('base64'), { EncodingType: TOKEN.base64 }),
+    element('wsu:Created', created),
+  ]
+  const attributes = { 'xmlns:wsse': NS.wsse, 'xmlns:wsu': NS.wsu, 'wsu:Id': id }
+  return { id, text: buildXml(element('wsse:UsernameToken', content, attributes)) }
 }
 
 /** Creates the signature, and the certificate token if it is included. */
@@ -92,7 +89,7 @@ function signatureElements(
   { body }: Envelope,
   { key, method, parts, token, reference }: SigningRules,
   { timestamp, usernameToken }: { readonly timestamp: Part | null; readonly usernameToken: Part | null },
-): string {
+): XmlPart[] {
   const digests: [string, string][] = []
   if (parts.has('body')) {
     const id = wsuIdOf(body)
@@ -104,33 +101,33 @@ function signatureElements(
   const signedInfo = signedInfoText(digests, method.uri, method.hash)
   const value = signatureOf(key, method, Buffer.from(signedInfo)).toString('base64')
   const tokenId = newId('X509')
-  const sent =
-    token === null
-      ? ''
-      : `<wsse:BinarySecurityToken EncodingType="${TOKEN.base64}" ValueType="${TOKEN.x509}" wsu:Id="${tokenId}">` +
-        `${token}</wsse:BinarySecurityToken>`
-  const target = token === null ? reference : `<wsse:Reference URI="#${tokenId}" ValueType="${TOKEN.x509}"/>`
-  return (
-    `${sent}<ds:Signature xmlns:ds="${NS.ds}">${signedInfo}<ds:SignatureValue>${value}</ds:SignatureValue>` +
-    `<ds:KeyInfo><wsse:SecurityTokenReference>${target}</wsse:SecurityTokenReference></ds:KeyInfo></ds:Signature>`
-  )
+  const tokenAttributes = { EncodingType: TOKEN.base64, ValueType: TOKEN.x509, 'wsu:Id': tokenId }
+  const sent = token === null ? [] : [element('wsse:BinarySecurityToken', token, tokenAttributes)]
+  const target = reference ?? element('wsse:Reference', [], { URI: `#${tokenId}`, ValueType: TOKEN.x509 })
+  const content = [rawXml(signedInfo), element('ds:SignatureValue', value), keyInfo(target)]
+  return [...sent, element('ds:Signature', content, { 'xmlns:ds': NS.ds })]
+}
+
+function keyInfo(reference: XmlPart, attributes?: Readonly<Record<string, string>>): XmlPart {
+  return element('ds:KeyInfo', [element('wsse:SecurityTokenReference', [reference])], attributes)
 }
 
 /**
- * Creates SignedInfo in canonical form. It declares its namespace, although the parent does, too, and has no
- * self-closing tags.
+ * Creates SignedInfo in canonical form. It declares its namespace, although the parent does, too.
  */
 function signedInfoText(digests: readonly [string, string][], methodUri: string, hash: string): string {
-  const references = digests.map(
-    ([id, digest]) =>
-      `<ds:Reference URI="#${id}"><ds:Transforms><ds:Transform Algorithm="${NS.ec}"></ds:Transform></ds:Transforms>` +
-      `<ds:DigestMethod Algorithm="${digestUri(hash)}"></ds:DigestMethod>` +
-      `<ds:DigestValue>${digest}</ds:DigestValue></ds:Reference>`,
-  )
-  return (
-    `<ds:SignedInfo xmlns:ds="${NS.ds}"><ds:CanonicalizationMethod Algorithm="${NS.ec}"></ds:CanonicalizationMethod>` +
-    `<ds:SignatureMethod Algorithm="${methodUri}"></ds:SignatureMethod>${references.join('')}</ds:SignedInfo>`
-  )
+  const references = digests.map(([id, digest]) => {
+    const transforms = element('ds:Transforms', [algorithm('ds:Transform', NS.ec)])
+    const digestMethod = algorithm('ds:DigestMethod', digestUri(hash))
+    const content = [transforms, digestMethod, element('ds:DigestValue', digest)]
+    return element('ds:Reference', content, { URI: `#${id}` })
+  })
+  const methods = [algorithm('ds:CanonicalizationMethod', NS.ec), algorithm('ds:SignatureMethod', methodUri)]
+  return buildXml(element('ds:SignedInfo', [...methods, ...references], { 'xmlns:ds': NS.ds }))
+}
+
+function algorithm(name: string, uri: string): XmlPart {
+  return element(name, [], { Algorithm: uri })
 }
 
 function textDigest(text: string, hash: string): string {
@@ -153,21 +150,23 @@ function wsuIdOf(body: XmlElement): string {
   return id
 }
 
-/** Creates the opening tag, with all namespaces that the parts need. */
-function openingTag({ version, root }: Envelope, { actor, mustUnderstand }: AdditionRules): string {
-  const role = version === '1.1' ? 'actor' : 'role'
-  const name = actor === '' ? '' : ` env:${role}="${escapedText(actor).replaceAll('"', '&quot;')}"`
-  return (
-    `<wsse:Security xmlns:wsse="${NS.wsse}" xmlns:wsu="${NS.wsu}" xmlns:env="${root.namespaceUri}"` +
-    `${name}${mustUnderstand ? ' env:mustUnderstand="1"' : ''}>`
-  )
+/** Returns the attributes of the header, with all namespaces that the parts need. */
+function headerAttributes(
+  { version, root }: Envelope,
+  { actor, mustUnderstand }: AdditionRules,
+): Readonly<Record<string, string>> {
+  return {
+    ...{ 'xmlns:wsse': NS.wsse, 'xmlns:wsu': NS.wsu, 'xmlns:env': root.namespaceUri },
+    ...(actor === '' ? {} : { [version === '1.1' ? 'env:actor' : 'env:role']: actor }),
+    ...(mustUnderstand ? { 'env:mustUnderstand': '1' } : {}),
+  }
 }
 
 /** Inserts the header as the first block. Later additions come first. */
 function insertHeader({ root, header, body }: Envelope, security: string, splice: Splice): void {
   if (header === null) {
     const prefix = root.prefix === '' ? '' : `${root.prefix}:`
-    body.prependText(splice.mark(`<${prefix}Header>${security}</${prefix}Header>`))
+    body.prependText(splice.mark(buildXml(element(`${prefix}Header`, [rawXml(security)]))))
     return
   }
   const mark = splice.mark(security)
@@ -177,7 +176,7 @@ function insertHeader({ root, header, body }: Envelope, security: string, splice
 
 /** The Body content, encrypted with a fresh key. */
 class EncryptedBody {
-  readonly keyElement: string
+  readonly keyElement: XmlPart
   readonly #body: XmlElement
   readonly #rules: EncryptionRules
   readonly #dataKey: Buffer
@@ -188,12 +187,11 @@ class EncryptedBody {
     this.#rules = rules
     this.#dataKey = randomBytes(rules.cipher.keyBytes)
     const { value, method } = encryptKey(rules.key, rules.keyTransport, this.#dataKey)
-    this.keyElement =
-      `<xenc:EncryptedKey xmlns:xenc="${NS.xenc}" Id="${newId('EK')}">${method}` +
-      `<ds:KeyInfo xmlns:ds="${NS.ds}"><wsse:SecurityTokenReference>${rules.reference}` +
-      '</wsse:SecurityTokenReference></ds:KeyInfo>' +
-      `<xenc:CipherData><xenc:CipherValue>${value.toString('base64')}</xenc:CipherValue></xenc:CipherData>` +
-      `<xenc:ReferenceList><xenc:DataReference URI="#${this.#dataId}"/></xenc:ReferenceList></xenc:EncryptedKey>`
+    const data = element('xenc:ReferenceList', [
+      element('xenc:DataReference', [], { URI: `#${this.#dataId}` }),
+    ])
+    const content = [method, keyInfo(rules.reference, { 'xmlns:ds': NS.ds }), cipherData(value), data]
+    this.keyElement = element('xenc:EncryptedKey', content, { 'xmlns:xenc': NS.xenc, Id: newId('EK') })
   }
 
   /**
@@ -214,11 +212,13 @@ class EncryptedBody {
 
   #dataElement(content: string): string {
     const { cipher } = this.#rules
-    const value = encryptData(cipher, this.#dataKey, Buffer.from(content)).toString('base64')
-    return (
-      `<xenc:EncryptedData xmlns:xenc="${NS.xenc}" Id="${this.#dataId}" Type="${ENCRYPTED.content}">` +
-      `<xenc:EncryptionMethod Algorithm="${cipher.uri}"/>` +
-      `<xenc:CipherData><xenc:CipherValue>${value}</xenc:CipherValue></xenc:CipherData></xenc:EncryptedData>`
-    )
+    const value = encryptData(cipher, this.#dataKey, Buffer.from(content))
+    const attributes = { 'xmlns:xenc': NS.xenc, Id: this.#dataId, Type: ENCRYPTED.content }
+    const parts = [algorithm('xenc:EncryptionMethod', cipher.uri), cipherData(value)]
+    return buildXml(element('xenc:EncryptedData', parts, attributes))
   }
+}
+
+function cipherData(value: Buffer): XmlPart {
+  return element('xenc:CipherData', [element('xenc:CipherValue', value.toString('base64'))])
 }

@@ -1,4 +1,5 @@
-import { answer, escapedXml, type Reply } from '@sluice/core'
+import { answer, type Reply } from '@sluice/core'
+import { buildXml, element, type XmlPart } from '../../engines/xml/xml-builder.js'
 import { NS } from './names.js'
 
 /** Fault codes of WS-Security 1.1.1 section 12, with their texts from there. */
@@ -45,11 +46,10 @@ export function faultReplies(): FaultReplies {
  * Creates a SOAP 1.1 fault. Section 6.2 requires 500 for every fault. The WS-Security code is the fault code.
  */
 function soap11Reply(code: FaultCode): Reply {
-  const body =
-    `<soap:Envelope xmlns:soap="${NS.soap11}"><soap:Body><soap:Fault ${declaration(code)}>` +
-    `<faultcode>${qualified(code)}</faultcode><faultstring>${escapedXml(FAULTS[code])}</faultstring>` +
-    '</soap:Fault></soap:Body></soap:Envelope>'
-  return faultReply(code, 500, 'text/xml; charset=utf-8', body)
+  const content = [element('faultcode', qualified(code)), element('faultstring', FAULTS[code])]
+  const body = element('soap:Body', [element('soap:Fault', content, declaration(code))])
+  const envelope = element('soap:Envelope', [body], { 'xmlns:soap': NS.soap11 })
+  return faultReply(code, 500, 'text/xml; charset=utf-8', envelope)
 }
 
 /**
@@ -57,18 +57,22 @@ function soap11Reply(code: FaultCode): Reply {
  * the subcode.
  */
 function soap12Reply(code: FaultCode): Reply {
-  const body =
-    `<env:Envelope xmlns:env="${NS.soap12}"><env:Body><env:Fault ${declaration(code)}>` +
-    `<env:Code><env:Value>env:Sender</env:Value><env:Subcode><env:Value>${qualified(code)}</env:Value>` +
-    `</env:Subcode></env:Code><env:Reason><env:Text xml:lang="en">${escapedXml(FAULTS[code])}</env:Text>` +
-    '</env:Reason></env:Fault></env:Body></env:Envelope>'
-  return faultReply(code, 400, 'application/soap+xml; charset=utf-8', body)
+  const subcode = element('env:Subcode', [element('env:Value', qualified(code))])
+  const text = element('env:Text', FAULTS[code], { 'xml:lang': 'en' })
+  const content = [
+    element('env:Code', [element('env:Value', 'env:Sender'), subcode]),
+    element('env:Reason', [text]),
+  ]
+  const body = element('env:Body', [element('env:Fault', content, declaration(code))])
+  const envelope = element('env:Envelope', [body], { 'xmlns:env': NS.soap12 })
+  return faultReply(code, 400, 'application/soap+xml; charset=utf-8', envelope)
 }
 
-function faultReply(code: FaultCode, status: number, contentType: string, body: string): Reply {
+function faultReply(code: FaultCode, status: number, contentType: string, envelope: XmlPart): Reply {
   const headers = ['x-gw-error', 'GW_WSS_FAILED', 'content-type', contentType]
   const problem = { code: 'GW_WSS_FAILED', title: 'WS-Security check failed', detail: FAULTS[code] } as const
-  return { ...answer(status, headers, Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>${body}`)), problem }
+  const body = buildXml(element('?xml', [], { version: '1.0', encoding: 'UTF-8' }), envelope)
+  return { ...answer(status, headers, Buffer.from(body)), problem }
 }
 
 /** Returns the qualified fault code. MessageExpired is in the utility namespace. */
@@ -76,6 +80,6 @@ function qualified(code: FaultCode): string {
   return code === 'MessageExpired' ? `wsu:${code}` : `wsse:${code}`
 }
 
-function declaration(code: FaultCode): string {
-  return code === 'MessageExpired' ? `xmlns:wsu="${NS.wsu}"` : `xmlns:wsse="${NS.wsse}"`
+function declaration(code: FaultCode): Readonly<Record<string, string>> {
+  return code === 'MessageExpired' ? { 'xmlns:wsu': NS.wsu } : { 'xmlns:wsse': NS.wsse }
 }

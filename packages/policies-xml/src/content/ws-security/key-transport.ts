@@ -7,6 +7,7 @@ import {
   randomBytes,
 } from 'node:crypto'
 import type { XmlElement } from 'libxml2-wasm'
+import { element, type XmlPart } from '../../engines/xml/xml-builder.js'
 import { attributeOf, childElements, isElement } from './elements.js'
 import { SecurityFault } from './fault.js'
 import { NS } from './names.js'
@@ -74,20 +75,18 @@ export function decryptKey(key: KeyObject, how: KeyTransport, value: Buffer, key
   return found !== null && found.length === keyBytes ? found : instead
 }
 
-/** Encrypts a data key. Returns it with the XML of its encryption method. */
+/** Encrypts a data key. Returns it with its encryption method. */
 export function encryptKey(
   key: KeyObject,
   name: KeyTransportName,
   dataKey: Buffer,
-): { value: Buffer; method: string } {
+): { value: Buffer; method: XmlPart } {
   const { uri, hash } = TRANSPORTS[name]
   const value = publicEncrypt({ key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: hash }, dataKey)
-  const parameters =
-    name === 'rsa-oaep'
-      ? `<ds:DigestMethod xmlns:ds="${NS.ds}" Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/>` +
-        `<xenc11:MGF xmlns:xenc11="${NS.xenc11}" Algorithm="${NS.xenc11}mgf1sha256"/>`
-      : ''
-  return { value, method: `<xenc:EncryptionMethod Algorithm="${uri}">${parameters}</xenc:EncryptionMethod>` }
+  const digest = element('ds:DigestMethod', [], { 'xmlns:ds': NS.ds, Algorithm: `${NS.xenc}sha256` })
+  const mgf = { 'xmlns:xenc11': NS.xenc11, Algorithm: `${NS.xenc11}mgf1sha256` }
+  const parameters = name === 'rsa-oaep' ? [digest, element('xenc11:MGF', [], mgf)] : []
+  return { value, method: element('xenc:EncryptionMethod', parameters, { Algorithm: uri }) }
 }
 
 function oaepKey(

@@ -7,9 +7,7 @@ import {
   base64Bytes,
   childElements,
   childrenNamed,
-  hasCommentOrInstruction,
   idOf,
-  isElement,
   localReference,
   requiredChild,
 } from './elements.js'
@@ -17,6 +15,7 @@ import type { Envelope } from './envelope.js'
 import { SecurityFault } from './fault.js'
 import type { Identity } from './identity.js'
 import { NS } from './names.js'
+import { MAX_VALUE_LENGTH, referenceParts, type SignatureParts, signatureParts } from './signature-parts.js'
 import { tokenReference } from './token-reference.js'
 import type { Signer, Trust } from './trust.js'
 
@@ -50,8 +49,6 @@ interface Verified {
 }
 
 const MAX_REFERENCES = 16
-/** Maximum length of a base64 value. Fits signatures of 16 Kbit keys. */
-const MAX_VALUE_LENGTH = 4096
 
 /**
  * Verifies every signature in the Security header. One of them must cover all required parts.
@@ -68,8 +65,9 @@ export function checkSignatures(
   if (signatures.length > rules.maxSignatures)
     throw new SecurityFault('InvalidSecurity', 'too many signatures')
   const candidates = referable(envelope, security)
+  const shape = { maxReferences: MAX_REFERENCES, code: 'InvalidSecurity', methods: rules.methods } as const
   const results = signatures.map((signature) =>
-    checkSignature(new SignatureElement(signature), { candidates, security, rules, nowMs }),
+    checkSignature(signatureParts(signature, shape), { candidates, security, rules, nowMs }),
   )
   const wanted = rules.parts.map((part) => partElement(part, envelope, security))
   const complete = results.filter(({ covered }) =>
@@ -89,13 +87,10 @@ interface SignatureContext {
 
 /** Verifies one signature. Checks the key first, so that no digest is computed for an unknown signer. */
 function checkSignature(
-  signature: SignatureElement,
+  signature: SignatureParts,
   { candidates, security, rules, nowMs }: SignatureContext,
 ): Verified {
-  const method = rules.methods.get(attributeOf(signature.method, 'Algorithm') ?? '')
-  if (method === undefined || childElements(signature.method).length > 0) {
-    throw new SecurityFault('UnsupportedAlgorithm', 'the signature algorithm is not allowed')
-  }
+  const { method } = signature
   const { key, identity } = keyFor(signature.keyInfo, method, { security, rules, nowMs })
   const value = base64Bytes(signature.value, MAX_VALUE_LENGTH, 'FailedCheck')
   const signedInfo = canonicalBytes(signature.signedInfo, canonicalizationOf(signature.canonicalization))
@@ -113,39 +108,6 @@ function checkSignature(
  */
 function markOf({ kind }: SignatureMethod, value: Buffer): string {
   return (kind === 'ec' ? value.subarray(0, value.length / 2) : value).toString('base64')
-}
-
-/** The children of ds:Signature, each at its place. */
-class SignatureElement {
-  readonly signedInfo: XmlElement
-  readonly value: XmlElement
-  readonly keyInfo: XmlElement | null
-  readonly canonicalization: XmlElement
-  readonly method: XmlElement
-  readonly references: readonly XmlElement[]
-
-  constructor(signature: XmlElement) {
-    if (hasCommentOrInstruction(signature))
-      throw new SecurityFault('InvalidSecurity', 'a signature contains a comment')
-    const [signedInfo, value, keyInfo = null, ...rest] = childElements(signature)
-    this.signedInfo = named(signedInfo, 'SignedInfo')
-    this.value = named(value, 'SignatureValue')
-    this.keyInfo = keyInfo === null ? null : named(keyInfo, 'KeyInfo')
-    const [canonicalization, method, ...references] = childElements(this.signedInfo)
-    this.canonicalization = named(canonicalization, 'CanonicalizationMethod')
-    this.method = named(method, 'SignatureMethod')
-    this.references = references.map((reference) => named(reference, 'Reference'))
-    if (rest.length > 0 || references.length === 0 || references.length > MAX_REFERENCES) {
-      throw new SecurityFault('InvalidSecurity', 'a signature has an unexpected structure')
-    }
-  }
-}
-
-function named(element: XmlElement | undefined, name: string): XmlElement {
-  if (element === undefined || !isElement(element, NS.ds, name)) {
-    throw new SecurityFault('InvalidSecurity', `expected ${name}`)
-  }
-  return element
 }
 
 function keyFor(
@@ -204,15 +166,10 @@ function checkReference(
   const target = candidates.get(id)
   if (target === undefined)
     throw new SecurityFault('InvalidSecurity', 'a reference does not point to an element that may be signed')
-  const [transforms, method, value, ...rest] = childElements(reference)
-  const steps = childElements(named(transforms, 'Transforms'))
-  if (rest.length > 0 || steps.length !== 1)
-    throw new SecurityFault('UnsupportedAlgorithm', 'expected exactly one transform')
-  const how = canonicalizationOf(named(steps[0], 'Transform'))
-  const hash = digestHash(attributeOf(named(method, 'DigestMethod'), 'Algorithm'), allowsSha1)
-  const expected = base64Bytes(named(value, 'DigestValue'), MAX_VALUE_LENGTH, 'FailedCheck').toString(
-    'base64',
-  )
+  const { transforms, digestMethod, digest } = referenceParts(reference, 1, 'InvalidSecurity')
+  const how = canonicalizationOf(transforms[0]!)
+  const hash = digestHash(digestMethod, allowsSha1)
+  const expected = base64Bytes(digest, MAX_VALUE_LENGTH, 'FailedCheck').toString('base64')
   if (canonicalDigest(target, how, hash) !== expected)
     throw new SecurityFault('FailedCheck', 'a digest is wrong')
   return target

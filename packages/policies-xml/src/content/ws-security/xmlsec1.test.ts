@@ -175,5 +175,7 @@ function withKeyInHeader(message: string): string {
 function withKeyInData(message: string): string {
   const key = KEY.exec(message)![0].replace(/<ds:KeyInfo.*?<\/ds:KeyInfo>/s, '')
   const info = `<ds:KeyInfo xmlns:ds="${NS.ds}">${key}</ds:KeyInfo>`
-  return message.replace(KEY, '').replace(/(<xenc:EncryptionMethod[^>]*-(?:gcm|cbc)"\/>)/, `$1${info}`)
+  return message
+    .replace(KEY, '')
+    .replace(/<xenc:EncryptionMethod[^>]*-(?:gcm|cbc)"><\/xenc:EncryptionMethod>/, `$&${info}`)
 }

@@ -4,6 +4,7 @@ import { parseXml } from '../../engines/xml/gate.js'
 import { addressOf, libxml } from '../../engines/xml/libxml.js'
 import { KNOWN_PREFIXES } from '../../engines/xml/namespaces.js'
 import type { XmlView } from '../../engines/xml/view.js'
+import { buildXml, element } from '../../engines/xml/xml-builder.js'
 import { Diagnostics } from './diagnostics.js'
 import { linkSchemas } from './linked-schemas.js'
 import { type CheckedPattern, checkPattern, RefusedPattern } from './pattern-check.js'
@@ -96,9 +97,10 @@ class SchemaCheck {
 
 /** Returns true if libxml2 has a Unicode block. It notices a missing one only when it matches a value. */
 function isBlock(name: string): boolean {
-  const restriction = `<xs:restriction base="xs:string"><xs:pattern value="\\p{Is${name}}"/></xs:restriction>`
-  const simpleType = `<xs:simpleType>${restriction}</xs:simpleType>`
-  const text = `<xs:schema xmlns:xs="${KNOWN_PREFIXES['xs']}"><xs:element name="a">${simpleType}</xs:element></xs:schema>`
+  const pattern = element('xs:pattern', [], { value: `\\p{Is${name}}` })
+  const restriction = element('xs:restriction', [pattern], { base: 'xs:string' })
+  const root = element('xs:element', [element('xs:simpleType', [restriction])], { name: 'a' })
+  const text = buildXml(element('xs:schema', [root], { 'xmlns:xs': KNOWN_PREFIXES['xs']! }))
   const schema = compileSchemas({ root: '', documents: [{ systemId: '', bytes: Buffer.from(text) }] })
   const document = libxml().XmlDocument.fromString('<a>a</a>')
   const diagnostics = new Diagnostics(0, (message) => message)

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
-import { escapedXml } from '@sluice/core'
 import type { XmlDocument, XmlElement } from 'libxml2-wasm'
 import { libxml } from '../../engines/xml/libxml.js'
+import { buildXml, element } from '../../engines/xml/xml-builder.js'
 import type { SchemaDocument, SchemaDocuments } from './schema-documents.js'
 
 const XS = 'http://www.w3.org/2001/XMLSchema'
@@ -146,14 +146,9 @@ function point(from: OpenDocument, element: XmlElement, systemId: string | null)
 }
 
 function includingAll(systemId: string, namespace: string, targets: readonly OpenDocument[]): SchemaDocument {
-  const includes = targets.map(
-    ({ source }) => `<xs:include schemaLocation="${escapedXml(source.systemId)}"/>`,
-  )
-  const target = namespace === '' ? '' : ` targetNamespace="${escapedXml(namespace)}"`
-  return {
-    systemId,
-    bytes: Buffer.from(`<xs:schema xmlns:xs="${XS}"${target}>${includes.join('')}</xs:schema>`),
-  }
+  const includes = targets.map(({ source }) => element('xs:include', [], { schemaLocation: source.systemId }))
+  const attributes = { 'xmlns:xs': XS, ...(namespace === '' ? {} : { targetNamespace: namespace }) }
+  return { systemId, bytes: Buffer.from(buildXml(element('xs:schema', includes, attributes))) }
 }
 
 function attribute(element: XmlElement, name: string): string | null {

@@ -1,4 +1,10 @@
-import { XMLBuilder } from 'fast-xml-parser'
+import {
+  escapedAttribute,
+  escapedText,
+  rawXml,
+  SHORT_BUILDER,
+  type XmlPart,
+} from '../../engines/xml/xml-builder.js'
 import { type Mapping, XSI } from './mapping.js'
 
 /** JSON that cannot be converted to XML. The message is for the client. */
@@ -12,23 +18,9 @@ const NOT_CHARACTERS = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/u
 
 type Members = Readonly<Record<string, unknown>>
 
-/** An element with its children, or a text, in the form that XMLBuilder reads. */
-type XmlNode = Readonly<Record<string, unknown>>
-
-/** Escapes nothing but quotes: texts and attribute values come escaped. Depth is limited by `maxDepth`. */
-const BUILDER = new XMLBuilder({
-  preserveOrder: true,
-  ignoreAttributes: false,
-  attributeNamePrefix: '',
-  suppressEmptyNode: true,
-  suppressBooleanAttributes: false,
-  processEntities: false,
-  maxNestedTags: 0,
-})
-
 /** Converts a JSON value to an XML document. @throws NotXml if that is impossible */
 export function xmlText(value: unknown, mapping: Mapping): string {
-  return BUILDER.build(new XmlTree(mapping).document(value))
+  return SHORT_BUILDER.build([new XmlTree(mapping).document(value)])
 }
 
 /** Converts JSON to the tree of an XML document. */
@@ -41,9 +33,9 @@ class XmlTree {
     this.#mapping = mapping
   }
 
-  document(value: unknown): readonly XmlNode[] {
+  document(value: unknown): XmlPart {
     const { name, content } = this.#rootOf(value)
-    return [this.#element(name, content)]
+    return this.#element(name, content)
   }
 
   #rootOf(value: unknown): { readonly name: string; readonly content: unknown } {
@@ -57,7 +49,7 @@ class XmlTree {
     return { name: checkedName(names[0]!), content: Array.isArray(content) ? content[0] : content }
   }
 
-  #element(name: string, value: unknown): XmlNode {
+  #element(name: string, value: unknown): XmlPart {
     this.#count(2 * name.length + '<></>'.length)
     if (value === null && this.#mapping.nil) {
       return { [name]: [], ':@': { 'xmlns:xsi': XSI, 'xsi:nil': 'true' } }
@@ -68,10 +60,10 @@ class XmlTree {
     return { [name]: [this.#text(value)] }
   }
 
-  #object(name: string, members: Members): XmlNode {
+  #object(name: string, members: Members): XmlPart {
     const { attributePrefix, textKey } = this.#mapping
     let attributes: Record<string, string> | null = null
-    const children: XmlNode[] = []
+    const children: XmlPart[] = []
     for (const [key, value] of Object.entries(members)) {
       if (this.#isLeftOut(value)) continue
       if (attributePrefix !== '' && key.startsWith(attributePrefix)) {
@@ -86,12 +78,12 @@ class XmlTree {
     return attributes === null ? { [name]: children } : { [name]: children, ':@': attributes }
   }
 
-  #items(name: string, items: readonly unknown[], children: XmlNode[]): void {
+  #items(name: string, items: readonly unknown[], children: XmlPart[]): void {
     for (const item of items) if (!this.#isLeftOut(item)) children.push(this.#element(name, item))
   }
 
-  #text(value: unknown): XmlNode {
-    return { '#text': this.#counted(escapedText(scalarText(value)), 0) }
+  #text(value: unknown): XmlPart {
+    return rawXml(this.#counted(escapedText(scalarText(value)), 0))
   }
 
   #counted(text: string, more: number): string {
@@ -132,18 +124,4 @@ function scalarText(value: unknown): string {
   const text = String(value)
   if (NOT_CHARACTERS.test(text)) throw new NotXml('has a character that XML does not allow')
   return text
-}
-
-function escapedText(text: string): string {
-  if (!/[&<>\r]/.test(text)) return text
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('\r', '&#13;')
-}
-
-/** Escapes an attribute value. Unescaped line breaks and tabs would be read as spaces. */
-function escapedAttribute(text: string): string {
-  return escapedText(text).replaceAll('\n', '&#10;').replaceAll('\t', '&#9;')
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { escapedXml } from '@sluice/core'
 import type { TextSource } from '@sluice/policies/shared/options/text-source'
 import type { XmlDocument, XmlElement } from 'libxml2-wasm'
 import { libxml, loadLibxml } from '../../engines/xml/libxml.js'
 import { KNOWN_PREFIXES } from '../../engines/xml/namespaces.js'
+import { buildXml, element } from '../../engines/xml/xml-builder.js'
 import { prefixesOf } from '../../engines/xml/xpath-words.js'
 import { namesOf, type StylesheetNames } from '../../engines/xslt/libxslt/stylesheet-names.js'
 import { refuseCode } from '../../engines/xslt/saxon/stylesheet-code.js'
@@ -114,11 +114,11 @@ function selectionOf({ select, namespaces = {} }: XsltConfig): SourceFile | null
   const known = { ...KNOWN_PREFIXES, ...namespaces }
   const prefixes = prefixesOf(select, known)
   checkSelection(select, known)
-  const declared = prefixes.map((prefix) => ` xmlns:${prefix}="${escapedXml(known[prefix]!)}"`)
-  const text =
-    `<xsl:stylesheet version="1.0" xmlns:xsl="${XSL}"${declared.join('')}>` +
-    `<xsl:template match="/"><xsl:copy-of select="(${escapedXml(select)})[self::*][1]"/></xsl:template></xsl:stylesheet>`
-  return sourceFile(`${BASE}select`, Buffer.from(text))
+  const declared = Object.fromEntries(prefixes.map((prefix) => [`xmlns:${prefix}`, known[prefix]!]))
+  const copy = element('xsl:copy-of', [], { select: `(${select})[self::*][1]` })
+  const template = element('xsl:template', [copy], { match: '/' })
+  const sheet = element('xsl:stylesheet', [template], { version: '1.0', 'xmlns:xsl': XSL, ...declared })
+  return sourceFile(`${BASE}select`, Buffer.from(buildXml(sheet)))
 }
 
 /** Checks that an expression selects elements. That depends only on its text, so any document will do. */

@@ -1,5 +1,5 @@
-import { escapedXml } from '@sluice/core'
 import type { XmlAttribute, XmlDocument, XmlElement } from 'libxml2-wasm'
+import { buildXml, element } from '../../xml/xml-builder.js'
 import { isXPathFunction, wordsOf } from '../../xml/xpath-words.js'
 import { XSL } from '../stylesheet.js'
 
@@ -135,9 +135,13 @@ export function refuseUndeclared(modules: readonly StylesheetNames[], params: re
 export function probeOf(functions: readonly UsedName[]): string {
   const tests = functions.map(({ name, location }) => {
     const [, namespace = '', local = ''] = /^\{(.*)\}(.*)$/s.exec(name) ?? []
-    const [declaration, called] =
-      namespace === '' ? ['', local] : [` xmlns:f="${escapedXml(namespace)}"`, `f:${local}`]
-    return `<xsl:if${declaration} test="not(function-available('${called}'))"><xsl:text>${escapedXml(location)}&#10;</xsl:text></xsl:if>`
+    const test = `not(function-available('${namespace === '' ? '' : 'f:'}${local}'))`
+    const attributes = namespace === '' ? { test } : { 'xmlns:f': namespace, test }
+    return element('xsl:if', [element('xsl:text', `${location}\n`)], attributes)
   })
-  return `<xsl:stylesheet version="1.0" xmlns:xsl="${XSL}"><xsl:output method="text"/><xsl:template match="/">${tests.join('')}</xsl:template></xsl:stylesheet>`
+  const content = [
+    element('xsl:output', [], { method: 'text' }),
+    element('xsl:template', tests, { match: '/' }),
+  ]
+  return buildXml(element('xsl:stylesheet', content, { version: '1.0', 'xmlns:xsl': XSL }))
 }
