@@ -3,7 +3,7 @@ import { loadFile } from '../input/document.js'
 import { usageError } from '../output/failure.js'
 import type { ElasticsearchFlags } from './elasticsearch-access.js'
 
-/** A log output of a document. */
+/** A log target of a document. */
 export interface NamedOutlet {
   /** Id for --target. */
   readonly id: string
@@ -11,8 +11,8 @@ export interface NamedOutlet {
 }
 
 /**
- * Returns the log outputs of a document, starting with log.sink, or only the named one.
- * @throws Failure if the document is invalid or has no such output
+ * Returns the log targets of a document, starting with that of log.sink, or only the named one.
+ * @throws Failure if the document is invalid or has no such target
  */
 export async function outletsOf(config: string, target: string | undefined): Promise<readonly NamedOutlet[]> {
   const { log } = resolvePlan(await loadFile(config))
@@ -34,9 +34,9 @@ export function requireDocument({ config, target }: Pick<ElasticsearchFlags, 'co
 }
 
 /**
- * Returns the Elasticsearch settings of a document's log: those of the only output that uses them, else the
+ * Returns the Elasticsearch settings of a document's log: those of the only target that uses them, else the
  * first ones; null if there are none.
- * @throws Failure if several outputs use Elasticsearch and none is named
+ * @throws Failure if several targets use Elasticsearch and none is named
  */
 export async function elasticsearchOf(
   config: string,

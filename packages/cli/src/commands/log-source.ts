@@ -48,7 +48,7 @@ export function sourceFailure(error: unknown): Failure {
   return new Failure(messageOf(error), error instanceof SourceError ? EXIT_OF[error.fault] : EXIT.failed)
 }
 
-/** Opens the first log output that can be read. */
+/** Opens the first log target that can be read. */
 async function openOfDocument(flags: SourceFlags, config: string): Promise<RecordSource> {
   const outlets = await outletsOf(config, flags.target)
   for (const { outlet } of outlets) {

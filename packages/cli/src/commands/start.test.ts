@@ -26,7 +26,7 @@ test('a sink of the command line needs its settings in the document', async (t) 
   const runs = ['syslog', 'webhook', 'custom'].map((sink) => gw(startArgs(t, file, '--log-sink', sink)))
   for (const { code, stderr } of await Promise.all(runs)) {
     assert.equal(code, 3)
-    assert.match(stderr, /--log-sink: the sink '(\w+)' needs log\.\1 /)
+    assert.match(stderr, /--log-sink: a log target with sink: (\w+) needs log\.\1 /)
   }
 })
 

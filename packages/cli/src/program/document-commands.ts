@@ -40,7 +40,7 @@ function addStart(program: GwCommand): void {
     .choice('--tier <tier>', 'size of the gateway: W1 = 1 CPU, W2 = 2 CPUs, …', ['W1', 'W2', 'W4', 'W8'])
     .option('--workers <n>', 'worker processes; overrides --tier and the document', wholeNumber(1, 64))
     .option('--listen <address>', 'host:port of the first listener; overrides the document')
-    .choice('--log-sink <sink>', 'sink of the traffic log; overrides the document', [
+    .choice('--log-sink <kind>', 'only log target; overrides log.sink and log.outputs of the document', [
       'file',
       'elasticsearch',
       'stdout',

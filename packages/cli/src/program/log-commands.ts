@@ -69,7 +69,7 @@ function addReplay(logs: GwCommand): void {
     .command('replay-dead')
     .description('retry the delivery of rejected records (dead letters)')
     .option('-c, --config <file>', 'document with the log targets and their spools')
-    .option('--target <id>', 'log target in the document; main is log.sink')
+    .option('--target <id>', 'id of a log target in the document; main is the one of log.sink')
     .option('--dir <dir>', 'spool folder with dead letters')
     .with(addCluster)
     .option('--dry-run', 'show the dead letters without delivering them')
@@ -87,7 +87,7 @@ function addSetup(program: GwCommand): void {
     .description('create or update the index template, lifecycle and data stream in Elasticsearch')
     .addArgument(new Argument('[target]', 'kind of log target').choices(['es', 'elasticsearch']))
     .option('-c, --config <file>', 'document with the cluster and data stream')
-    .option('--target <id>', 'log target in the document; main is log.sink')
+    .option('--target <id>', 'id of a log target in the document; main is the one of log.sink')
     .with(addCluster)
     .option('--retention <time>', 'delete records after this time, such as 30d; none: keep them')
     .option('--replicas <n>', 'replicas per shard; 0 for a single node', wholeNumber(0, 10))
@@ -105,7 +105,7 @@ function addSource(command: GwCommand): void {
   command
     .option('--dir <dir>', 'folder with log files; default ./data/traffic')
     .option('-c, --config <file>', 'document with the folder or cluster')
-    .option('--target <id>', 'log target in the document; main is log.sink')
+    .option('--target <id>', 'id of a log target in the document; main is the one of log.sink')
   command.with(addCluster)
 }
 

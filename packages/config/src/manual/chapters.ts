@@ -56,7 +56,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     at: 'log',
-    text: 'For the contents of a record see [the traffic log](../guides/traffic-log.md), for the guarantees of each sink see [targets](../guides/traffic-log-targets.md).',
+    text: 'For the contents of a record see [the traffic log](../guides/traffic-log.md), for the guarantees of each target see [targets](../guides/traffic-log-targets.md).',
   },
   {
     at: 'log.outputs[]',

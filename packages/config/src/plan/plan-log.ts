@@ -1,6 +1,6 @@
 /** Settings of the traffic log. */
 export interface LogPlan extends LogOutletPlan<LogSinkKind | 'none'> {
-  /** Additional outputs. */
+  /** Additional targets. */
   readonly outputs: readonly LogOutputPlan[]
   /** Database for client locations, or null if they are not recorded. */
   readonly geo: { readonly file: string } | null
@@ -12,19 +12,19 @@ export interface LogPlan extends LogOutletPlan<LogSinkKind | 'none'> {
   readonly capture: CapturePlan | null
 }
 
-/** Kind of log sink. */
+/** Kind of log target. */
 export type LogSinkKind = 'file' | 'elasticsearch' | 'stdout' | 'syslog' | 'webhook' | 'custom'
 
-/** An output of the log. */
+/** A target of the log. */
 export interface LogOutletPlan<Sink = LogSinkKind> {
   readonly sink: Sink
   readonly fields: 'minimal' | 'standard' | 'full'
   readonly file: LogFilePlan
   /** Elasticsearch settings, or null if the document has none. */
   readonly elasticsearch: LogElasticsearchPlan | null
-  /** Settings of standard output; set only if it is the sink. */
+  /** Settings of standard output; set only if `sink` is `stdout`. */
   readonly stdout?: LogStdoutPlan
-  /** Settings of other sinks; set if the document has them. */
+  /** Settings of other kinds of targets; set if the document has them. */
   readonly syslog?: LogSyslogPlan
   readonly webhook?: LogWebhookPlan
   readonly custom?: LogCustomPlan
@@ -32,7 +32,7 @@ export interface LogOutletPlan<Sink = LogSinkKind> {
   readonly privacy: LogPrivacyPlan | null
 }
 
-/** An additional output of the log. */
+/** An additional target of the log. */
 export interface LogOutputPlan extends LogOutletPlan {
   readonly id: string
   /** Condition for the calls to record; null: all. */
@@ -43,7 +43,7 @@ export interface LogOutputPlan extends LogOutletPlan {
   readonly capture: NarrowingPlan | null
 }
 
-/** Settings of the sink `stdout`. */
+/** Settings of a `stdout` target. */
 export interface LogStdoutPlan {
   readonly spool: LogSpoolPlan
 }
@@ -54,7 +54,7 @@ export type LogFacility =
   | ('ftp' | 'ntp' | 'audit' | 'alert' | 'clock')
   | `local${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}`
 
-/** Settings of the sink `syslog`. */
+/** Settings of a `syslog` target. */
 export interface LogSyslogPlan {
   /** `udp://`, `tcp://` or `tls://` URL. */
   readonly address: string
@@ -71,7 +71,7 @@ export interface LogSyslogPlan {
   readonly spool: LogSpoolPlan
 }
 
-/** Settings of the sink `webhook`. */
+/** Settings of a `webhook` target. */
 export interface LogWebhookPlan {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -84,7 +84,7 @@ export interface LogWebhookPlan {
   readonly spool: LogSpoolPlan
 }
 
-/** Settings of the sink `custom`. */
+/** Settings of a `custom` target. */
 export interface LogCustomPlan {
   /** Package name, or a path that starts with `.` or `/`. */
   readonly module: string
@@ -140,7 +140,7 @@ export interface CapturePlan {
   readonly keepBodyOn: KeepBodyPlan | null
 }
 
-/** Restriction of what was captured, for one output. Absent keys do not restrict anything. */
+/** Restriction of what was captured, for one target. Absent keys do not restrict anything. */
 export interface NarrowingPlan extends Omit<CapturePlan, 'binary' | 'keepBodyOn'> {
   readonly binary?: CapturePlan['binary']
   readonly keepBodyOn?: CapturePlan['keepBodyOn']
@@ -161,7 +161,7 @@ export interface KeepBodyPlan {
   readonly share: number | null
 }
 
-/** Settings of the sink `elasticsearch`. */
+/** Settings of a `elasticsearch` target. */
 export interface LogElasticsearchPlan {
   readonly nodes: readonly string[]
   readonly dataStream: string
@@ -208,7 +208,7 @@ export interface LogPrivacyRule {
 /** Types of values that are recognised by their format. */
 export type LogPrivacyType = 'card' | 'iban' | 'tckn' | 'email' | 'phone' | 'jwt' | 'private-key' | 'aws-key'
 
-/** Settings of the sink `file`. */
+/** Settings of a `file` target. */
 export interface LogFilePlan {
   readonly dir: string
   /** Maximum size of all segments; the oldest are deleted. */

@@ -44,7 +44,7 @@ export function capturePlan(capture: CaptureDocument | undefined): CapturePlan |
   return orNull(merged(NO_CAPTURE, capture))
 }
 
-/** Returns the restriction of an output; null: no restriction. */
+/** Returns the restriction of a target; null: no restriction. */
 export function narrowingPlan(own: CaptureDocument | undefined): NarrowingPlan | null {
   if (own === undefined) return null
   const { binary, keepBodyOn, ...narrowed } = merged(EVERYTHING, own)

@@ -17,7 +17,7 @@ type ElasticsearchDocument = NonNullable<LogDocument['elasticsearch']>
 
 const SEGMENT_BYTES = 64 * 1024 * 1024
 
-/** Returns the sink of the log; `none` by default if there are outputs. */
+/** Returns the kind of the main target; `none` by default if there are other targets. */
 export function sinkOf({ sink, outputs }: LogDocument): LogPlan['sink'] {
   return sink ?? (outputs.length === 0 ? 'file' : 'none')
 }
@@ -46,7 +46,7 @@ function outputPlan(document: OutputDocument): LogOutputPlan {
   }
 }
 
-/** @param suffix distinguishes default folders from those of other outputs */
+/** @param suffix distinguishes default folders from those of other targets */
 function outletPlan<Sink extends LogPlan['sink']>(
   document: LogDocument | OutputDocument,
   sink: Sink,

@@ -10,8 +10,8 @@ type CustomDocument = NonNullable<LogDocument['custom']>
 type SpoolDocument = LogDocument['stdout']['spool']
 
 /**
- * Returns the settings of an output's remote sinks that the document contains. Standard output needs no
- * settings, so it is included if it is the sink.
+ * Returns the settings of remote targets that the document contains. Standard output needs no
+ * settings, so it is included if `sink` selects it.
  */
 export function shippedPlans(
   document: LogDocument | LogDocument['outputs'][number],

@@ -39,7 +39,7 @@ test('a flag that is wrong is named as the flag', () => {
   assert.ok(!result.ok)
   assert.deepEqual(result.diagnostics.map(formatDiagnostic), [
     "g.yaml:1:1: --listen: 'nowhere' is not a listen address (add a port, for example nowhere:8080)",
-    "g.yaml:1:1: --log-sink: the sink 'elasticsearch' needs log.elasticsearch (add log.elasticsearch with nodes: [http://127.0.0.1:9200])",
+    'g.yaml:1:1: --log-sink: a log target with sink: elasticsearch needs log.elasticsearch (add log.elasticsearch with nodes: [http://127.0.0.1:9200])',
     "g.yaml:1:1: --workers: 'workers' must be a whole number from 1 to 64, not 99 (use a value in this range)",
   ])
 })

@@ -27,8 +27,8 @@ const FACILITIES = [
   ...(['local5', 'local6', 'local7'] as const),
 ] as const
 
-/** Schema of the settings of the sink `stdout`. */
-export const stdout = object({ spool }, { default: {}, description: 'Settings of the sink `stdout`.' })
+/** Schema of the settings of a `stdout` target. */
+export const stdout = object({ spool }, { default: {}, description: 'Settings of a `stdout` target.' })
 
 const syslogTls = object(
   {
@@ -40,7 +40,7 @@ const syslogTls = object(
   { default: {}, description: 'TLS settings for `tls://` addresses.' },
 )
 
-/** Schema of the settings of the sink `syslog`. */
+/** Schema of the settings of a `syslog` target. */
 export const syslog = object(
   {
     address: text('syslog-url', {
@@ -73,7 +73,7 @@ export const syslog = object(
     tls: syslogTls,
     spool,
   },
-  { deprecatedKeys: { maxMessage: 'maxMessageBytes' }, description: 'Settings of the sink `syslog`.' },
+  { deprecatedKeys: { maxMessage: 'maxMessageBytes' }, description: 'Settings of a `syslog` target.' },
 )
 
 const webhookAuth = object(
@@ -114,7 +114,7 @@ const webhookTls = object(
   { default: {}, description: 'TLS settings for `https://` URLs.' },
 )
 
-/** Schema of the settings of the sink `webhook`. */
+/** Schema of the settings of a `webhook` target. */
 export const webhook = object(
   {
     url: text('http-url', { description: 'URL that records are posted to.' }),
@@ -141,10 +141,10 @@ export const webhook = object(
     tls: webhookTls,
     spool,
   },
-  { description: 'Settings of the sink `webhook`.' },
+  { description: 'Settings of a `webhook` target.' },
 )
 
-/** Schema of the settings of the sink `custom`. */
+/** Schema of the settings of a `custom` target. */
 export const custom = object(
   {
     module: Type.String({
@@ -161,5 +161,5 @@ export const custom = object(
     }),
     spool,
   },
-  { description: 'Settings of the sink `custom`.' },
+  { description: 'Settings of a `custom` target.' },
 )

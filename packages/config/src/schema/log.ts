@@ -31,7 +31,7 @@ const file = object(
       ),
     ),
   },
-  { default: {}, description: 'Settings of the sink `file`.' },
+  { default: {}, description: 'Settings of a `file` target.' },
 )
 
 const auth = object(
@@ -97,7 +97,7 @@ const elasticsearch = object(
     }),
     spool,
   },
-  { description: 'Settings of the sink `elasticsearch`.' },
+  { description: 'Settings of a `elasticsearch` target.' },
 )
 
 const geo = object(
@@ -111,10 +111,10 @@ const geo = object(
 
 const KINDS = ['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'custom'] as const
 
-/** Names of the log sinks. */
+/** Kinds of log targets. */
 export const LOG_SINKS = [...KINDS, 'none'] as const
 
-/** Name of a log sink. */
+/** Kind of a log target. */
 export type LogSinkName = (typeof LOG_SINKS)[number]
 
 /** Keys shared by `log` and the entries of `log.outputs`. */
@@ -135,7 +135,7 @@ const settings = {
 const output = object(
   {
     id: name('Name of the target in metrics and in /v1/log. `main` is reserved for log.sink.'),
-    sink: oneOf(KINDS, { description: 'Destination of the records.' }),
+    sink: oneOf(KINDS, { description: 'Kind of the target.' }),
     when: Type.Optional(
       text('record-condition', {
         description: 'Condition (CEL). Only matching calls are recorded.',
@@ -145,7 +145,7 @@ const output = object(
     capture: Type.Optional(narrowingSchema),
     ...settings,
   },
-  { description: 'An additional output with its own spool.' },
+  { description: 'An additional target with its own spool.' },
 )
 
 /** Schema of the traffic log. */
@@ -153,14 +153,14 @@ export const logSchema = object(
   {
     sink: Type.Optional(
       oneOf(LOG_SINKS, {
-        description: 'Destination of the records. Absent: `file`, or `none` if there are targets.',
+        description: 'Kind of the main target. Absent: `file`, or `none` if `log.outputs` has entries.',
       }),
     ),
     ...settings,
     outputs: Type.Array(output, {
       default: [],
       maxItems: 16,
-      description: 'Additional outputs, each with its own filter.',
+      description: 'Additional targets, each with its own filter.',
     }),
     geo: Type.Optional(geo),
     slowAfter: duration(

@@ -11,7 +11,7 @@ import { checkTlsFiles } from './key-pair-check.js'
 type LogDocument = Inspection['document']['log']
 type Outlet = LogDocument | LogDocument['outputs'][number]
 
-/** An output of the log. */
+/** A target of the log. */
 interface Position {
   readonly outlet: Outlet
   readonly sink: LogPlan['sink']
@@ -20,7 +20,7 @@ interface Position {
   readonly dir: string | null
 }
 
-/** Checks the traffic log: required settings of sinks, separate folders, and size limits. */
+/** Checks the traffic log: required settings of targets, separate folders, and size limits. */
 export function checkLog(inspection: Inspection): void {
   const { document, origins, report } = inspection
   const { log } = document
@@ -61,7 +61,7 @@ function checkSegments({ report }: Inspection, { file }: Outlet, path: DocumentP
   })
 }
 
-/** Checks that target ids are unique and do not use the name of the first output. */
+/** Checks that target ids are unique and do not use the name of the main target. */
 function checkIds({ document, origins, report }: Inspection): void {
   const seen = new Set(['main'])
   for (const [{ id }, path] of origins.entries(document.log.outputs, ['log', 'outputs'])) {
@@ -70,7 +70,7 @@ function checkIds({ document, origins, report }: Inspection): void {
       const message =
         id === 'main'
           ? "the id 'main' is reserved for log.sink"
-          : `two log outputs have the id ${report.quote(id, location)}`
+          : `two log targets have the id ${report.quote(id, location)}`
       report.add({ path: location, message, remedy: 'rename the target' })
     }
     seen.add(id)
@@ -114,7 +114,7 @@ function warnAboutAbandonedDir(
 }
 
 /**
- * Checks that outputs which manage the same data stream use the same settings. Otherwise each would overwrite
+ * Checks that targets which manage the same data stream use the same settings. Otherwise each would overwrite
  * the settings of the other.
  */
 function checkStreams({ report }: Inspection, locations: readonly Position[]): void {
@@ -158,7 +158,7 @@ function checkLocation(inspection: Inspection, location: Position): void {
   checkWebhook(inspection, location)
 }
 
-/** Example settings for sinks that require some. */
+/** Example settings for kinds of targets that require some. */
 const EXAMPLES = {
   elasticsearch: 'nodes: [http://127.0.0.1:9200]',
   syslog: 'address: udp://127.0.0.1:514',
@@ -171,7 +171,7 @@ function checkSettings({ report }: Inspection, { outlet, sink, path }: Position)
   const needed = formatPath([...path, sink])
   report.add({
     path: [...path, 'sink'],
-    message: `the sink '${sink}' needs ${needed}`,
+    message: `a log target with sink: ${sink} needs ${needed}`,
     remedy: `add ${needed} with ${EXAMPLES[sink]}`,
   })
 }

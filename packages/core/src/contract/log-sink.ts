@@ -36,7 +36,7 @@ export interface LogIdentity extends LogCounts {
 export interface LogCounts {
   /** Records handed over by the request path. */
   readonly received: number
-  /** Delivered records: written by the file sink or acknowledged by Elasticsearch. */
+  /** Delivered records: written to a file, or acknowledged by another target. */
   readonly indexed: number
   /** Records that the target rejected permanently. They are in the dead-letter file. */
   readonly dead: number

@@ -36,7 +36,7 @@ export interface DocumentFacts {
 
 /** Maximum document size: the limit of a ConfigMap, minus space for its other fields. */
 const MAX_DOCUMENT_BYTES = 1_000_000
-/** Maximum size of the dead letters of one output (docs/internals/bounds.md). */
+/** Maximum size of the dead letters of one target (docs/internals/bounds.md). */
 const DEAD_LETTER_BYTES = 256 * 1024 ** 2
 
 /**

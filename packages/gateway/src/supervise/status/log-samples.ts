@@ -6,7 +6,7 @@ import { label } from '../../telemetry/text-format.js'
 export const LOG_HELP: Readonly<Record<string, string>> = {
   gw_log_received_total:
     'Records of the traffic log: the sum of delivered, dead, dropped and waiting records.',
-  gw_log_indexed_total: 'Records delivered: written by the file sink, acknowledged by a target.',
+  gw_log_indexed_total: 'Records delivered: written to a file, or acknowledged by another target.',
   gw_log_dead_total: 'Records that the target refused permanently, kept as dead letters.',
   gw_log_dead_removed_total:
     'Dead letters deleted, oldest first, because they exceeded 256 MB. Not part of the sum.',

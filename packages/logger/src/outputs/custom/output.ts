@@ -69,7 +69,7 @@ export class CustomOutput implements LogOutput {
     const open = await loadCustomOutput(this.#options)
     const output = await open(options, this.#report)
     if (typeof output?.deliver !== 'function' || typeof output.close !== 'function')
-      throw new Error(`'${module}' returned an output without deliver or close`)
+      throw new Error(`'${module}' returned a target without deliver or close`)
     return output
   }
 }
