@@ -289,14 +289,14 @@ test('records that an index refused are delivered when its mapping is mended, on
   cpSync(spool, copy, { recursive: true })
   const replay = (...flags: string[]) => gwInProcess(['logs', 'replay-dead', '-c', gateway.config, ...flags])
   const early = await gw(['logs', 'replay-dead', '-c', gateway.config])
-  assert.equal(early.stdout, 'main: 0 delivered, 7 rejected again\n')
+  assert.equal(early.stdout, 'main: 0 delivered, 7 refused again\n')
   const setUp = await gwInProcess(['log-setup', '-c', gateway.config])
   assert.equal(setUp.code, 0, setUp.stderr)
   // The archive that the tests run does not roll over by itself.
   if (setUp.stdout.includes('with the next record')) await node.request('POST', `/${dataStream}/_rollover`)
   for (const flags of [[], ['--dir', copy]]) {
     const { code, stdout, stderr } = await replay(...flags)
-    assert.deepEqual([code, stdout], [0, 'main: 7 delivered, 0 rejected again\n'], stderr)
+    assert.deepEqual([code, stdout], [0, 'main: 7 delivered, 0 refused again\n'], stderr)
   }
   await node.request('POST', `/${dataStream}/_refresh`)
   const { body } = await node.request('GET', `/${dataStream}/_count`)

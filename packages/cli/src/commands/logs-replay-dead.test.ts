@@ -72,11 +72,11 @@ test('what a target refused is delivered again while the gateway goes on refusin
   await call(5)
   await until(async () => (await dead()) === 5)
   const dry = await replay('--dry-run')
-  assert.match(dry.stdout, /^target +rejected with +records\nmain +400 \S+ +5\n$/)
+  assert.match(dry.stdout, /^target +refused with +records\nmain +400 \S+ +5\n$/)
   assert.equal(lettersIn(spool).length, 5)
 
   const again = await replay()
-  assert.deepEqual([again.code, again.stdout], [2, 'main: 0 delivered, 5 rejected again\n'], again.stderr)
+  assert.deepEqual([again.code, again.stdout], [2, 'main: 0 delivered, 5 refused again\n'], again.stderr)
   assert.equal(lettersIn(spool).length, 5)
 
   await call(3)
@@ -87,10 +87,10 @@ test('what a target refused is delivered again while the gateway goes on refusin
   assert.deepEqual(JSON.parse(done.stdout).targets[0].delivered, 8)
   assert.equal(new Set(idsOf(target.taken)).size, 8)
   assert.deepEqual(lettersIn(spool), [])
-  assert.match((await replay()).stdout, /^main: 0 delivered, 0 rejected again\n$/)
+  assert.match((await replay()).stdout, /^main: 0 delivered, 0 refused again\n$/)
 })
 
-test('a record that is rejected again stays with the new reason, and damaged lines stay as they are', async (t) => {
+test('a record that is refused again stays with the new reason, and damaged lines stay as they are', async (t) => {
   const target = await receiver(t)
   const spool = scratch(t)
   mkdirSync(join(spool, 'dead'))
@@ -101,7 +101,7 @@ test('a record that is rejected again stays with the new reason, and damaged lin
   target.refuses = (line) => line.includes('"bad"')
   const config = fileWith(t, documentFor(target.url, spool))
   const { code, stdout } = await gwInProcess(['logs', 'replay-dead', '-c', config])
-  assert.deepEqual([code, stdout], [2, 'main: 3 delivered, 1 rejected again, 1 damaged line kept\n'])
+  assert.deepEqual([code, stdout], [2, 'main: 3 delivered, 1 refused again, 1 damaged line kept\n'])
   assert.deepEqual(idsOf(target.taken), ['a', 'b', 'long'])
   const [kept] = lettersIn(spool)
   assert.equal(kept?.id, 'bad')
@@ -118,7 +118,7 @@ test('a target that does not answer leaves every letter where it is', async (t) 
   writeFileSync(join(spool, 'dead', 'someone-0.ndjson'), letter('a') + letter('b'))
   const config = fileWith(t, documentFor(`http://127.0.0.1:${await closedPort()}/`, spool))
   const { code, stdout, stderr } = await gwInProcess(['logs', 'replay-dead', '-c', config])
-  assert.deepEqual([code, stdout], [5, 'main: 0 delivered, 0 rejected again, 2 remaining\n'])
+  assert.deepEqual([code, stdout], [5, 'main: 0 delivered, 0 refused again, 2 remaining\n'])
   assert.match(stderr, /ECONNREFUSED/)
   assert.deepEqual(
     lettersIn(spool)

@@ -23,7 +23,7 @@ interface DeadLetterSpool {
   readonly output: LogOutputOptions
 }
 
-/** Retries the delivery of records that log targets rejected. */
+/** Retries the delivery of records that log targets refused. */
 export async function replayDead(options: ReplayFlags): Promise<number | void> {
   requireDocument(options)
   const spools = await spoolsOf(options)
@@ -48,7 +48,7 @@ async function spoolsOf(options: ReplayFlags): Promise<readonly DeadLetterSpool[
     const shipping = shippingOf(outlet)
     if (shipping !== null) spools.push({ id, dir: dir ?? shipping.spool.dir, output: shipping.output })
   }
-  if (spools.length === 0) throw new Failure(`${config} has no log target that can reject records`)
+  if (spools.length === 0) throw new Failure(`${config} has no log target that can refuse records`)
   if (dir !== undefined && spools.length > 1) {
     const names = spools.map(({ id }) => id).join(', ')
     throw usageError(`${config} has several log targets: ${names}; choose one with --target`)
@@ -68,7 +68,7 @@ async function printCounts(spools: readonly DeadLetterSpool[], { output }: Repla
     ...(damaged > 0 ? [[target, 'damaged', String(damaged)]] : []),
   ])
   if (rows.length === 0) say('there are no dead letters')
-  else printTable(['target', 'rejected with', 'records'], rows)
+  else printTable(['target', 'refused with', 'records'], rows)
 }
 
 async function countsIn(dir: string): Promise<LetterCounts> {
@@ -124,7 +124,7 @@ function report({
   left,
   failure,
 }: ReplayOutcome & { target: string; left: number }): void {
-  const parts = [`${delivered} delivered`, `${refused} rejected again`]
+  const parts = [`${delivered} delivered`, `${refused} refused again`]
   if (left > 0) parts.push(`${left} remaining`)
   if (damaged > 0) parts.push(`${countText(damaged, 'damaged line')} kept`)
   print(`${target}: ${parts.join(', ')}`)

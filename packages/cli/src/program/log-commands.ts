@@ -67,8 +67,8 @@ function addSearch(logs: GwCommand): void {
 function addReplay(logs: GwCommand): void {
   logs
     .command('replay-dead')
-    .description('retry the delivery of rejected records (dead letters)')
-    .option('-c, --config <file>', 'document with the log targets and their spools')
+    .description('retry the delivery of refused records (dead letters)')
+    .option('-c, --config <file>', 'document with the log targets')
     .option('--target <id>', 'id of a log target in the document; main is the one of log.sink')
     .option('--dir <dir>', 'spool folder with dead letters')
     .with(addCluster)
@@ -85,7 +85,7 @@ function addSetup(program: GwCommand): void {
   program
     .command('log-setup')
     .description('create or update the index template, lifecycle and data stream in Elasticsearch')
-    .addArgument(new Argument('[target]', 'kind of log target').choices(['es', 'elasticsearch']))
+    .addArgument(new Argument('[kind]', 'kind of log target').choices(['es', 'elasticsearch']))
     .option('-c, --config <file>', 'document with the cluster and data stream')
     .option('--target <id>', 'id of a log target in the document; main is the one of log.sink')
     .with(addCluster)
