@@ -14,6 +14,9 @@ const CALL = [
   ...['--data={"pin":"s3cret-body"}', '-X', 'PUT'],
 ]
 
+/** Response time in milliseconds, so that two connections cause little load. */
+const ANSWER_MS = 20
+
 interface Seen {
   readonly url: string
   /** What it was asked: method, path, headers and body. */
@@ -30,7 +33,7 @@ async function serve(t: TestContext): Promise<Seen> {
     request.on('end', () => {
       const { accept, 'x-note': note } = request.headers
       asked.add(`${request.method} ${request.url} ${note} ${accept} ${body}`)
-      response.end('hello')
+      setTimeout(() => response.end('hello'), ANSWER_MS)
     })
   })
   return { url: `${url}/orders?id=s3cret-query&s3cret-word#s3cret-fragment`, asked }

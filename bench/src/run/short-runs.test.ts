@@ -4,27 +4,23 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { scratch } from '@sluice/cli/testing'
 import { bodyOf } from '../engine/call-body.js'
-import { engineOf } from '../engine/engines.js'
-import { hostFacts } from '../measure/host.js'
 import type { Engine, LoadOptions } from '../model/engine.js'
 import { OURS } from '../model/run.js'
 import type { Scenario } from '../model/scenario.js'
 import type { Summary } from '../model/summary.js'
-import { processTree } from '../process/process-use.js'
 import { readSummary, writeResults } from '../report/results.js'
-import { missingElasticsearch } from '../servers/elasticsearch.js'
 import { suites } from '../suite/suites.js'
+import { partsOf, smallLoad } from '../testing/small-load.js'
 import { Notes, optionsOf } from '../testing/small-suite.js'
 import { runSuite } from './run-suite.js'
 
 const CONNECTIONS = 8
 
 /**
- * One scenario of each kind: what other suites ask for differs in routes and sizes alone, and is answered well
- * (suite/calls.test.ts). Few, because every scenario starts a gateway and an origin of its own.
+ * One scenario of each kind. Other scenarios differ only in routes and sizes, which suite/calls.test.ts covers. Each
+ * scenario starts a gateway and an origin.
  */
 const CHOICES = [
-  ['smoke', 'get'],
   ['apinizer', 'w2-post-5kb'],
   ['apinizer-cache', 'w1-put'],
   ['wso2-mi', 'direct-api-100kb'],
@@ -34,18 +30,14 @@ const CHOICES = [
 // Whoever ends this file ends its servers, which are in groups of processes of their own.
 process.once('SIGTERM', () => process.exit(1))
 
-/** All runs are of one machine, and a look at it takes longer than any of them. */
-const host = hostFacts()
-
 /** A scenario as the options of `gw bench run` choose it, and so short that its figures say nothing. */
 async function shortRun(suiteName: string, id: string): Promise<Summary> {
   const suite = suites.find(({ name }) => name === suiteName)!
   const { scenario } = suite.cases.find((one) => one.scenario.id === id)!
   const cases = [{ scenario, connections: [CONNECTIONS] }]
   const options = optionsOf({ ...suite, cases }, { warmUpSeconds: 0, seconds: 0.5, repetitions: 1 })
-  const checked = checkedEngine(engineOf('autocannon'), scenario)
-  const parts = { engineOf: () => checked.engine, lookAtHost: () => host, isNodeMeasured: false }
-  const summary = await runSuite(options, new Notes(), parts)
+  const checked = checkedEngine(smallLoad(), scenario)
+  const summary = await runSuite(options, new Notes(), partsOf(checked.engine))
   assert.deepEqual(checked.wrongAnswers, [])
   assert.ok(checked.looks() >= 1)
   return summary
@@ -88,17 +80,6 @@ for (const [suite, id] of CHOICES) {
     assertWritten(t, summary)
   })
 }
-
-test('a short run of apinizer with its traffic log finds every request in Elasticsearch', async (t) => {
-  const missing = missingElasticsearch()
-  if (missing !== null) return t.skip(missing)
-  const id = 'w1-post-1kb-elasticsearch'
-  const summary = await shortRun('apinizer', id)
-  assertMeasured(summary, id)
-  assert.doesNotMatch(summary.points[0]!.invalid.join('\n'), /Elasticsearch|traffic log/)
-  assert.deepEqual(processTree(process.pid).slice(1), [])
-  assertWritten(t, summary)
-})
 
 /** A load generator that looks at one whole answer before each load, because load generators count statuses only. */
 function checkedEngine(engine: Engine, scenario: Scenario) {

@@ -8,6 +8,7 @@ import { bodyOf } from '../engine/call-body.js'
 import type { Scenario, Suite, SuiteCase } from '../model/scenario.js'
 import type { Point } from '../model/summary.js'
 import { policyRelation } from '../report/relations.js'
+import { distinctCalls } from '../testing/distinct-calls.js'
 import { MEASURED_POLICIES, policyPair, policyText } from './policies.js'
 import { POLICY_FIXTURES } from './policy-fixtures.js'
 import { API_KEY, API_KEY_SHA256, PASSWORD, PASSWORD_HASH } from './policy-keys.js'
@@ -38,7 +39,7 @@ function withVariants({ cases, variants = [] }: Suite): SuiteCase[] {
 
 for (const suite of suites) {
   test(`every scenario of ${suite.name} loads without a remark, and a route takes its call to the origin`, async () => {
-    for (const { scenario } of withVariants(suite)) {
+    for (const scenario of distinctCalls(withVariants(suite).map(({ scenario }) => scenario))) {
       const result = loadRoutes(scenario.routes)
       const remarks = result.ok ? result.warnings : result.diagnostics
       assert.deepEqual(remarks.map(formatDiagnostic), [], scenario.id)

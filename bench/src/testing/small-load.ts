@@ -1,5 +1,6 @@
 import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { bodyOf } from '../engine/call-body.js'
 import type { Engine, LoadOptions, LoadResult } from '../model/engine.js'
 import { emptyHistogram, record, spectrumOf } from '../model/spectrum.js'
 import { NO_ERRORS } from '../model/summary.js'
@@ -29,6 +30,15 @@ export function smallLoad(before: (options: LoadOptions) => void = () => {}): En
   }
 }
 
+/** A short load at 1000 requests per second, which is also its saturation on every machine. */
+export function steadyLoad(): Engine {
+  const engine = smallLoad()
+  return {
+    ...engine,
+    run: (options) => engine.run({ ...options, perSecond: options.perSecond ?? 1000, seconds: 0.3 }),
+  }
+}
+
 export const SMALL_PARTS = partsOf(smallLoad())
 
 async function load(options: LoadOptions): Promise<LoadResult> {
@@ -45,7 +55,7 @@ async function load(options: LoadOptions): Promise<LoadResult> {
       if (dueMono > endMono) return
       if (dueMono > performance.now()) await sleep(dueMono - performance.now())
       const status = await ask(options, agent).catch(() => 0)
-      if (status === 200) record(latencies, (performance.now() - dueMono) * 1000)
+      if (status >= 200 && status < 300) record(latencies, (performance.now() - dueMono) * 1000)
       else errors[status === 0 ? 'connect' : 'status']++
     }
   }
@@ -65,6 +75,6 @@ function ask({ origin, call }: LoadOptions, agent: http.Agent): Promise<number> 
       response.once('error', reject)
       response.once('end', () => resolve(response.statusCode ?? 0))
     })
-    request.end(call.body === null ? undefined : 'x'.repeat(call.body.bytes))
+    request.end(call.body === null ? undefined : bodyOf(call.body))
   })
 }

@@ -13,8 +13,9 @@ import { readSummary } from '../report/results.js'
 import { runSuite } from '../run/run-suite.js'
 import { missingElasticsearch } from '../servers/elasticsearch.js'
 import type { FaultOrigin } from '../servers/fault-origin.js'
+import { apinizer } from '../suite/apinizer.js'
 import { chaos, soak } from '../suite/trials.js'
-import { partsOf, SMALL_PARTS, smallLoad } from '../testing/small-load.js'
+import { partsOf, SMALL_PARTS, smallLoad, steadyLoad } from '../testing/small-load.js'
 import { Notes, optionsOf } from '../testing/small-suite.js'
 import { type Fault, type FaultNeeds, NOTHING_LOST } from './fault.js'
 import { FAULTS, upstreamSlow } from './faults.js'
@@ -186,12 +187,25 @@ test('a soak that is stopped is no result, says what was seen until then, and le
   assert.deepEqual(processTree(process.pid).slice(1), [])
 })
 
-test('an Elasticsearch that is killed, or stands still, and a worker that is killed cost no record that may not be lost', {
+test('every request has its record in Elasticsearch, also after Elasticsearch or a worker was killed or Elasticsearch stood still', {
   skip: missingElasticsearch() ?? false,
 }, async () => {
   const ids = ['elasticsearch-down', 'elasticsearch-slow', 'worker-kill']
   const chosen = PLANS.filter(({ id }) => ids.includes(id))
-  const { trials, warnings } = await run({ ...chaos, trials: chosen })
+  const { scenario } = apinizer.cases.find((one) => one.scenario.id === 'w1-post-1kb-elasticsearch')!
+  const suite = { ...chaos, cases: [{ scenario, connections: [8] }], trials: chosen }
+  const { points, trials, warnings } = await run(
+    suite,
+    { repetitions: 1 },
+    new Notes(),
+    partsOf(steadyLoad()),
+  )
+  assert.deepEqual(new Set(points.map((point) => point.scenario)), new Set([scenario.id]))
+  for (const { requests, errors, invalid } of points) {
+    assert.ok(requests > 0)
+    assert.ok(Object.values(errors).every((count) => count === 0))
+    assert.doesNotMatch(invalid.join('\n'), /Elasticsearch|traffic log/)
+  }
   assert.deepEqual(
     trials.map(({ id, failures }) => [id, failures]),
     ids.map((id) => [id, []]),
@@ -202,6 +216,7 @@ test('an Elasticsearch that is killed, or stands still, and a worker that is kil
     assert.ok(deliveredSeconds! > 0)
   }
   assert.ok(trials[2]!.log!.documents > 0)
+  assert.deepEqual(processTree(process.pid).slice(1), [])
 })
 
 test('every trial of the suites has a fault', () => {

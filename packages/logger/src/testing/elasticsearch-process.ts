@@ -36,7 +36,8 @@ export class ElasticsearchProcess {
     const pinned = cpus === null ? [] : ['taskset', '-c', cpus]
     const [command, ...args] = [...pinned, ...priority, ...server]
     const { PATH } = process.env
-    const env = { PATH, HOME: tmp, ES_JAVA_HOME: javaHome(), ES_PATH_CONF: config, ES_TMPDIR: tmp }
+    const java = { ES_JAVA_HOME: javaHome(), CLI_JAVA_OPTS: '-XX:TieredStopAtLevel=1' }
+    const env = { PATH, HOME: tmp, ...java, ES_PATH_CONF: config, ES_TMPDIR: tmp }
     const output = openSync(this.#console, 'w')
     const stdio: StdioOptions = ['ignore', output, output]
     this.#launcher = spawn(command!, args, { cwd: tmp, stdio, env, detached: standsAside })
