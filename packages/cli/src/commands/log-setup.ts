@@ -69,7 +69,7 @@ async function setupOf(options: LogSetupOptions): Promise<ClusterSetup> {
   if (plan !== null) return { ...documentAccess(options, plan), ...wanted }
   if (config === undefined) throw usageError('specify the cluster with -c or --elasticsearch')
   const what =
-    target === undefined ? 'no Elasticsearch log' : `no Elasticsearch settings for the target '${target}'`
+    target === undefined ? 'no Elasticsearch target' : `no Elasticsearch settings for the target '${target}'`
   throw new Failure(`${config} has ${what}; specify the cluster with --elasticsearch`)
 }
 
