@@ -152,10 +152,7 @@ function addCapacity(bench: GwCommand): void {
   bench
     .command('capacity')
     .description('calculate tier and replicas for a load from measured points')
-    .needs('--rps <n>', {
-      description: 'requests per second at peak',
-      parse: wholeNumber(1, MAX_RATE),
-    })
+    .needs('--rps <n>', { description: 'requests per second at peak', parse: wholeNumber(1, MAX_RATE) })
     .option('--body <size>', 'size of the request body, such as 5kb', '0b')
     .option('--policies <list>', 'policies of the route, such as basic-auth,header')
     .option(

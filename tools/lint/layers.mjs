@@ -211,12 +211,7 @@ function pathOf(parent, entry) {
 // biome-ignore lint/style/noDefaultExport: dependency-cruiser reads its configuration so.
 export default {
   forbidden: [
-    {
-      name: 'loop between files',
-      severity: 'error',
-      from: { pathNot: TESTS },
-      to: { circular: true },
-    },
+    { name: 'loop between files', severity: 'error', from: { pathNot: TESTS }, to: { circular: true } },
     {
       name: 'a test is imported',
       severity: 'error',

@@ -86,10 +86,7 @@ export async function runSuite(
  * @throws Error if one is missing
  */
 function checkedVersions(options: RunOptions, { rate, saturation }: RunEngines): Record<string, string> {
-  const versions = {
-    [rate.name]: installedVersion(rate),
-    [saturation.name]: installedVersion(saturation),
-  }
+  const versions = { [rate.name]: installedVersion(rate), [saturation.name]: installedVersion(saturation) }
   const { peers, rateShares, isPinned } = options
   if (rateShares.length > 0 && options.suite.trials === undefined && !rate.hasOpenLoop)
     throw new Error(`${rate.name} cannot hold a rate, which is necessary to measure latency at fixed rates`)

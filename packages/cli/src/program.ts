@@ -28,10 +28,7 @@ export function createProgram(): GwCommand {
     .on('option:quiet', beQuiet)
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
-    .configureOutput({
-      writeOut: printText,
-      writeErr: complainText,
-    })
+    .configureOutput({ writeOut: printText, writeErr: complainText })
     .addHelpText('after', EXIT_CODES)
   addDocumentCommands(program)
   addGatewayCommands(program)

@@ -28,11 +28,7 @@ export async function deploy(options: DeployOptions): Promise<number> {
   checkForElsewhere(source)
   const client = new AdminClient(options)
   const { tag } = await servingPlan(client)
-  const attempt = new Deploy(client, source, {
-    tag,
-    note: options.note ?? '',
-    save: options.save === true,
-  })
+  const attempt = new Deploy(client, source, { tag, note: options.note ?? '', save: options.save === true })
   const trial = await attempt.send(true)
   const result = trial.part.textOrNull('result')
   // An active document may not be saved to the file yet.

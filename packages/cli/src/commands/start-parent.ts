@@ -19,8 +19,5 @@ export async function start(options: StartOptions): Promise<number> {
 }
 
 function overridesOf({ listen, logSink }: StartOptions): Overrides {
-  return {
-    ...(listen === undefined ? {} : { listen }),
-    ...(logSink === undefined ? {} : { logSink }),
-  }
+  return { ...(listen === undefined ? {} : { listen }), ...(logSink === undefined ? {} : { logSink }) }
 }

@@ -55,9 +55,7 @@ function reportOf({ entry }: LocatedPlugin, { deadlineMs, memoryMb }: ProbeBound
     })
     thread.once('error', (error: NodeJS.ErrnoException) => {
       const isTooLarge = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-      resolve({
-        problem: isTooLarge ? `the import takes more than ${memoryMb} MB of memory` : error.message,
-      })
+      resolve({ problem: isTooLarge ? `the import takes more than ${memoryMb} MB of memory` : error.message })
     })
     thread.once('exit', () => {
       clearTimeout(timer)

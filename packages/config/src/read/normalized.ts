@@ -62,11 +62,7 @@ class Normalizer {
 
   normalize(root: unknown): NormalizedDocument {
     const value = this.#part([documentSchema], root, { path: [], written: [], schema: documentSchema })
-    return {
-      value,
-      deprecations: this.#deprecations,
-      writtenPath: (path) => this.#writtenPath(path),
-    }
+    return { value, deprecations: this.#deprecations, writtenPath: (path) => this.#writtenPath(path) }
   }
 
   #writtenPath(path: DocumentPath): DocumentPath {

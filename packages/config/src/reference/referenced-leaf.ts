@@ -56,11 +56,7 @@ function leafOf(
     .map((reference) => values.of(reference))
     .filter(isIssue)
   for (const issue of issues) report.add({ path, ...issue })
-  return {
-    path,
-    references: formatReferences(template),
-    value: values.textOf(text),
-  }
+  return { path, references: formatReferences(template), value: values.textOf(text) }
 }
 
 function formatReferences(template: TextTemplate): string {

@@ -25,10 +25,7 @@ export const cacheSchema = object(
     ),
     timeout: duration(
       { min: '10ms', max: '10s' },
-      {
-        default: '250ms',
-        description: 'Maximum time for a response, including the wait for a connection.',
-      },
+      { default: '250ms', description: 'Maximum time for a response, including the wait for a connection.' },
     ),
     connections: integer(1, 1024, {
       default: 32,

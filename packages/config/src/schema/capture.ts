@@ -38,9 +38,7 @@ const settings = {
     ),
   ),
   sha256: Type.Optional(
-    Type.Boolean({
-      description: 'Records the SHA-256 of each complete body. Default: false.',
-    }),
+    Type.Boolean({ description: 'Records the SHA-256 of each complete body. Default: false.' }),
   ),
   headersAllow: fieldNames('Records only these header fields. Default: all.'),
   headersDeny: fieldNames('Header fields that are never recorded.'),

@@ -93,19 +93,12 @@ const limits = object(
       },
     ),
   },
-  {
-    default: {},
-    deprecatedKeys: { bodyBuffer: 'bodyBufferBytes' },
-    description: 'Limits for clients.',
-  },
+  { default: {}, deprecatedKeys: { bodyBuffer: 'bodyBufferBytes' }, description: 'Limits for clients.' },
 )
 
 const http2 = object(
   {
-    alpn: Type.Boolean({
-      default: true,
-      description: 'Offers `h2` in addition to `http/1.1` over TLS.',
-    }),
+    alpn: Type.Boolean({ default: true, description: 'Offers `h2` in addition to `http/1.1` over TLS.' }),
     priorKnowledge: Type.Boolean({
       default: false,
       description:

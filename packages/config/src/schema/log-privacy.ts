@@ -44,27 +44,19 @@ const find = object(
       }),
     ),
   },
-  {
-    description: 'Values to find.',
-    choice: { keys: ['names', 'regex', 'type'], min: 1, max: 1 },
-  },
+  { description: 'Values to find.', choice: { keys: ['names', 'regex', 'type'], min: 1, max: 1 } },
 )
 
 const rule = object(
   {
     id: name('Name of the rule. Records that it changed list it in `privacy.rules`.'),
     find,
-    in: Type.Array(
-      oneOf(['headers', 'query', 'body', 'vars'], {
-        description: 'Part of the record.',
-      }),
-      {
-        minItems: 1,
-        maxItems: 4,
-        default: ['headers', 'query', 'body', 'vars'],
-        description: 'Parts of the record to search.',
-      },
-    ),
+    in: Type.Array(oneOf(['headers', 'query', 'body', 'vars'], { description: 'Part of the record.' }), {
+      minItems: 1,
+      maxItems: 4,
+      default: ['headers', 'query', 'body', 'vars'],
+      description: 'Parts of the record to search.',
+    }),
     do: oneOf(['mask', 'delete', 'hash', 'encrypt', 'detect'], {
       default: 'mask',
       description: 'Action for the values found. `detect` only records that something was found.',

@@ -132,10 +132,7 @@ export const webhook = object(
     compress: Type.Boolean({ default: false, description: 'Compresses request bodies with gzip.' }),
     timeout: duration(
       { min: '100ms', max: '10m' },
-      {
-        default: '30s',
-        description: 'Maximum time from the start of a request to the end of its response.',
-      },
+      { default: '30s', description: 'Maximum time from the start of a request to the end of its response.' },
     ),
     signature: Type.Optional(webhookSignature),
     tls: webhookTls,

@@ -25,9 +25,7 @@ const file = object(
     segmentBytes: Type.Optional(
       size(
         { min: '64kb', max: '16gb' },
-        {
-          description: 'Size at which a new file is started. Absent: 64mb, but at most half of `maxBytes`.',
-        },
+        { description: 'Size at which a new file is started. Absent: 64mb, but at most half of `maxBytes`.' },
       ),
     ),
   },
@@ -137,9 +135,7 @@ const output = object(
     id: name('Name of the target in metrics and in /v1/log. `main` is reserved for log.sink.'),
     sink: oneOf(KINDS, { description: 'Kind of the target.' }),
     when: Type.Optional(
-      text('record-condition', {
-        description: 'Condition (CEL). Only matching calls are recorded.',
-      }),
+      text('record-condition', { description: 'Condition (CEL). Only matching calls are recorded.' }),
     ),
     sample: Type.Optional(ratio({ description: 'Share of these calls that is recorded. Absent: all.' })),
     capture: Type.Optional(narrowingSchema),

@@ -78,10 +78,7 @@ const rewrite = object(
             description:
               'Regular expression (RE2). It is matched against the path as forwarded, then against its canonical form.',
           }),
-          replacement: Type.String({
-            maxLength: 4096,
-            description: 'Replacement. `$1` is the first group.',
-          }),
+          replacement: Type.String({ maxLength: 4096, description: 'Replacement. `$1` is the first group.' }),
         },
         { description: 'Replaces the first match of a regular expression.' },
       ),
@@ -221,8 +218,5 @@ export const routeSchema = object(
         'Policy chain, in order: ids of shared policies, names of `policyGroups`, or inline policies. At most 100 in total.',
     }),
   },
-  {
-    choice: { keys: ['upstream', 'respond', 'redirect'], min: 1, max: 1 },
-    description: 'A routing rule.',
-  },
+  { choice: { keys: ['upstream', 'respond', 'redirect'], min: 1, max: 1 }, description: 'A routing rule.' },
 )

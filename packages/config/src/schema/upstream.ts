@@ -115,10 +115,7 @@ const tls = object(
     servername: Type.Optional(
       text('host', { description: 'Server name for SNI and certificate verification.' }),
     ),
-    minVersion: oneOf(['TLSv1.2', 'TLSv1.3'], {
-      default: 'TLSv1.2',
-      description: 'Minimum TLS version.',
-    }),
+    minVersion: oneOf(['TLSv1.2', 'TLSv1.3'], { default: 'TLSv1.2', description: 'Minimum TLS version.' }),
     pins: Type.Array(
       Type.String({
         pattern: '^sha256/[A-Za-z0-9+/]{43}=$',

@@ -119,10 +119,7 @@ const MAX_TAKEOVERS = 1000
 const NO_SPOOLS: SpoolHandovers = { left: {}, takeovers: [] }
 
 function both(a: SpoolHandovers = NO_SPOOLS, b: SpoolHandovers = NO_SPOOLS): SpoolHandovers {
-  return {
-    left: { ...a.left, ...b.left },
-    takeovers: [...a.takeovers, ...b.takeovers].slice(-MAX_TAKEOVERS),
-  }
+  return { left: { ...a.left, ...b.left }, takeovers: [...a.takeovers, ...b.takeovers].slice(-MAX_TAKEOVERS) }
 }
 
 /** Receiver of traffic log records in a worker. */

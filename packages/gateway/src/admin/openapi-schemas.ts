@@ -10,11 +10,7 @@ const ref = (schema: string) => ({ $ref: `#/components/schemas/${schema}` })
 const object = (
   properties: Readonly<Record<string, object>>,
   optional: Readonly<Record<string, object>> = {},
-) => ({
-  type: 'object',
-  required: Object.keys(properties),
-  properties: { ...properties, ...optional },
-})
+) => ({ type: 'object', required: Object.keys(properties), properties: { ...properties, ...optional } })
 
 const numbers = { type: 'object', additionalProperties: { type: 'number' } }
 const objection = object({ worker: { ...count, description: '0: the supervisor itself.' }, reason: text })

@@ -273,8 +273,5 @@ export const OPENAPI = {
       },
     },
   },
-  components: {
-    securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-    schemas: OPENAPI_SCHEMAS,
-  },
+  components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } }, schemas: OPENAPI_SCHEMAS },
 }

@@ -108,12 +108,7 @@ export async function compileSnapshot(
     const slices = new Slices()
     const upstreams = await slices.run(compileUpstreams(plan, { ...options, clock, report }, closers))
     const state = await storesOf(plan.state, { ...options, closers, report })
-    const cache = cacheOf(plan.cache, {
-      ...options,
-      closers,
-      report,
-      count: metrics.counter.bind(metrics),
-    })
+    const cache = cacheOf(plan.cache, { ...options, closers, report, count: metrics.counter.bind(metrics) })
     const refreshes = new Refreshes(options.context)
     const surroundings = surroundingsOf(plan, options)
     const last = options.last?.compiled.isIn(surroundings) === true ? options.last.compiled : null

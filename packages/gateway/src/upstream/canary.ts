@@ -123,8 +123,5 @@ export class Canary {
 }
 
 function emptyHalf(): HalfWindow {
-  return {
-    canary: { requests: 0, errors: 0, ms: 0 },
-    primary: { requests: 0, errors: 0, ms: 0 },
-  }
+  return { canary: { requests: 0, errors: 0, ms: 0 }, primary: { requests: 0, errors: 0, ms: 0 } }
 }

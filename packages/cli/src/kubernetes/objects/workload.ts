@@ -26,10 +26,7 @@ const MARGIN_MS = 2000
 const DATA_BYTES = 256 * 1024 ** 2
 
 /** Update strategy: starts a new pod before an old one stops. */
-export const STRATEGY: Verbatim = {
-  type: 'RollingUpdate',
-  rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
-}
+export const STRATEGY: Verbatim = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } }
 /** Default times and thresholds of the probes. */
 const PROBE_TIMES = {
   startupProbe: { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 60 },

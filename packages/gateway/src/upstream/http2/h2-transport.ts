@@ -69,11 +69,7 @@ export class H2Transport implements Transport, H2Owner, H2SessionOwner {
     const { busy, free, pending } = this.#options.fallback?.pool() ?? { busy: 0, free: 0, pending: 0 }
     let used = 0
     for (const { streams } of this.#sessions) if (streams > 0) used++
-    return {
-      busy: busy + used,
-      free: free + this.#sessions.size - used,
-      pending: pending + this.#queue.size,
-    }
+    return { busy: busy + used, free: free + this.#sessions.size - used, pending: pending + this.#queue.size }
   }
 
   async close(): Promise<void> {

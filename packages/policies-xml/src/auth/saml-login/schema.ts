@@ -23,10 +23,7 @@ const place = '^/[!-~]*$'
 export const samlLoginSchema = policyOptions(
   {
     idp: idpSchema,
-    audience: string('Entity ID of this service at the provider.', {
-      minLength: 1,
-      maxLength: 1024,
-    }),
+    audience: string('Entity ID of this service at the provider.', { minLength: 1, maxLength: 1024 }),
     acsUrl: string(
       'URL that browsers post responses to (assertion consumer service), such as `https://app.example.com/saml/acs`. Its origin is the origin of the site. HTTP is allowed only for loopback.',
       { minLength: 1, maxLength: 2048 },
@@ -37,11 +34,7 @@ export const samlLoginSchema = policyOptions(
     ),
     signingKey: Type.Optional(
       closed('Signs login requests with RSA and SHA-256.', {
-        key: string('Private key in PEM, by reference.', {
-          secret: true,
-          minLength: 1,
-          maxLength: 16_384,
-        }),
+        key: string('Private key in PEM, by reference.', { secret: true, minLength: 1, maxLength: 16_384 }),
       }),
     ),
     unauthenticated: optionalOneOf(

@@ -58,9 +58,7 @@ export class SamlGate {
     const { from = 'header', audience, recipient = null } = config
     this.#config = config
     this.#skewMs = parseDuration(config.clockSkew ?? DEFAULT_SKEW)
-    const rules = {
-      ...{ issuer: idp.entityId, keys: idp.keys, audience, recipient, skewMs: this.#skewMs },
-    }
+    const rules = { issuer: idp.entityId, keys: idp.keys, audience, recipient, skewMs: this.#skewMs }
     this.#verifier = new AssertionVerifier(rules, from === 'soap-header' ? from : 'root', env)
     this.#isOnce = config.once ?? from === 'form'
     this.#once = new AssertionUse(idp, { sharing: config.replay ?? {}, skewMs: this.#skewMs }, env)

@@ -94,10 +94,7 @@ function signatureRules(
   }
   const pinned = certificates.map(({ id, certificate, groups }, i) => {
     const option = `signature.certificates.${i}.certificate`
-    return {
-      certificate: certificateFrom(certificate, option),
-      identity: identityOf(id, groups),
-    }
+    return { certificate: certificateFrom(certificate, option), identity: identityOf(id, groups) }
   })
   const anchors = authorities.map((authority, i) => {
     const option = `signature.authorities.${i}`

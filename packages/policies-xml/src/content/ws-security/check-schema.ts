@@ -85,11 +85,7 @@ const usernameCheck = closed(
 
 const signatureCheck = closed('Requires a valid signature.', {
   certificates: optionalList(
-    closed('Trusted certificate.', {
-      id: consumerId,
-      certificate: pem('Certificate.'),
-      groups,
-    }),
+    closed('Trusted certificate.', { id: consumerId, certificate: pem('Certificate.'), groups }),
     'Trusted signing certificates and their consumers.',
     { maxItems: 1000 },
   ),

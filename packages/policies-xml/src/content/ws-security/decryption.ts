@@ -51,9 +51,7 @@ const MAX_LOCATIONS = 64
 /** Selects encrypted data. Nested ones are processed with the outer one. */
 const ENCRYPTED_DATA = XmlXPath.compile(
   '/descendant::xenc:EncryptedData[not(ancestor::xenc:EncryptedData)]',
-  {
-    xenc: NS.xenc,
-  },
+  { xenc: NS.xenc },
 )
 
 /**

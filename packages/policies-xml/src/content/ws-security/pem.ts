@@ -18,9 +18,7 @@ export function privateKeyFrom(pem: string, option: string): KeyObject {
   } catch (cause) {
     throw new Error(
       `'${option}' is not a PEM private key without a pass phrase: convert it with openssl pkcs8`,
-      {
-        cause,
-      },
+      { cause },
     )
   }
 }

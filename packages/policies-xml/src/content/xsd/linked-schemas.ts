@@ -66,9 +66,7 @@ function parsed({ systemId, bytes }: SchemaDocument): XmlDocument | null {
     if (!text.includes(DOCTYPE)) return null
     throw new Error(
       `the schema '${systemId}' has a DOCTYPE that cannot be resolved: ${problem.message.trim()}`,
-      {
-        cause: problem,
-      },
+      { cause: problem },
     )
   }
 }

@@ -42,9 +42,7 @@ function bytesOf({ file, inline }: SchemaSource, i: number): Uint8Array {
   try {
     return readFileSync(file)
   } catch (cause) {
-    throw new Error(`the schema file '${file}' cannot be read: check its path and permissions`, {
-      cause,
-    })
+    throw new Error(`the schema file '${file}' cannot be read: check its path and permissions`, { cause })
   }
 }
 

@@ -60,10 +60,7 @@ export const authorizeSchema = policyOptions(
     deny: optionalList(
       rule,
       'Callers that are denied even if `allow` matches. One matching rule is enough.',
-      {
-        minItems: 1,
-        maxItems: 100,
-      },
+      { minItems: 1, maxItems: 100 },
     ),
     challenge: optionalString('Value of `www-authenticate` if the caller is not authenticated.', {
       default: 'Bearer',

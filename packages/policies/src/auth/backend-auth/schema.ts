@@ -72,11 +72,7 @@ const oauth2 = optionalClosed('Tokens from an authorization server (RFC 6749).',
   assertion,
   maxSubjects: optionalInteger(
     'Maximum number of tokens of clients and subjects per worker, which together take at most 32 MB.',
-    {
-      default: 10_000,
-      minimum: 1,
-      maximum: 1_000_000,
-    },
+    { default: 10_000, minimum: 1, maximum: 1_000_000 },
   ),
   scopes: optionalList(string('A scope.', { pattern: '^[!#-\\[\\]-~]{1,256}$' }), 'Scopes to request.', {
     maxItems: 100,
@@ -146,9 +142,7 @@ export const backendAuthSchema = policyOptions(
     '`digest` uses the strongest algorithm that the backend offers: SHA-512-256, SHA-256 and, with `allowWeak`, MD5. The challenge of each target is remembered. The first request, and the first after its nonce expires, is sent twice if its body is buffered. `qop=auth-int` is used only if the backend offers nothing else, and only for bodies that a policy has buffered.',
     '`awsSigV4` signs `host`, `content-type` and `x-amz-…` fields. It replaces `x-amz-date`, `x-amz-security-token` and `x-amz-content-sha256` sent by the client. The body is buffered for its digest. List this policy last: changes by later policies are not signed.',
   ],
-  {
-    choice: { keys: ['basic', 'apiKey', 'bearer', 'oauth2', 'digest', 'awsSigV4'], min: 1, max: 1 },
-  },
+  { choice: { keys: ['basic', 'apiKey', 'bearer', 'oauth2', 'digest', 'awsSigV4'], min: 1, max: 1 } },
 )
 
 /** Configuration of `backend-auth`, derived from its schema. */

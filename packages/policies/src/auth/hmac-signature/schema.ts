@@ -61,9 +61,7 @@ export const hmacSignatureSchema = policyOptions(
     ),
     secretEncoding: optionalOneOf(['utf8', 'hex', 'base64', 'base64url'], 'Encoding of the secrets.', 'utf8'),
     header: optionalText(256, 'Header with the signature, required with `custom`.'),
-    prefix: optionalString('Text before the signature, such as `sha256=`, with `custom`.', {
-      maxLength: 64,
-    }),
+    prefix: optionalString('Text before the signature, such as `sha256=`, with `custom`.', { maxLength: 64 }),
     encoding: optionalOneOf(
       ['hex', 'base64', 'base64url'],
       'Encoding of the signature, with `custom`. Default: `hex`.',

@@ -46,11 +46,7 @@ function compileKeys(configs: VerificationConfig['keys']): ReadonlyMap<string, K
   const keys = new Map<string, KnownKey<Owner>>()
   for (const config of configs) {
     if (keys.has(config.id)) throw new Error(`key '${config.id}' is listed twice under 'keys'; keep one`)
-    keys.set(config.id, {
-      algorithm: config.algorithm,
-      check: compileCheck(config),
-      owner: ownerOf(config),
-    })
+    keys.set(config.id, { algorithm: config.algorithm, check: compileCheck(config), owner: ownerOf(config) })
   }
   return keys
 }

@@ -114,11 +114,7 @@ const signing = {
     'Components to cover. Fields that the message does not have are omitted. Default for requests: `@method`, `@target-uri`, `content-digest`; for responses: `@status`, `content-digest`.',
     { maxItems: 64 },
   ),
-  label: optionalString('Label of the signature.', {
-    default: DEFAULT_LABEL,
-    pattern: LABEL,
-    maxLength: 64,
-  }),
+  label: optionalString('Label of the signature.', { default: DEFAULT_LABEL, pattern: LABEL, maxLength: 64 }),
   tag: optionalString('Value of `tag`.', { minLength: 1, maxLength: 256, pattern: '^[ -~]+$' }),
   expiresIn: optionalDuration('Time after `created` at which the signature expires, written to `expires`.'),
   nonce: optionalFlag(false, 'Adds a random `nonce`.'),

@@ -81,10 +81,7 @@ export function prepareVerification<K>(
     signature: signature.bytes,
   }))
   const verdictOf = (found: Verifiable<K> | undefined) => (found === undefined ? failure : valid(found))
-  return {
-    now: () => verdictOf(verified.now()),
-    later: async () => verdictOf(await verified.later()),
-  }
+  return { now: () => verdictOf(verified.now()), later: async () => verdictOf(await verified.later()) }
 }
 
 /** Verifies a message synchronously. */

@@ -73,10 +73,7 @@ export const ldapSchema = policyOptions(
       scope: scope(),
       filter: optionalString(
         'Filter that finds the groups of the entry `{{dn}}` or of the user name `{{username}}`.',
-        {
-          default: '(member={{dn}})',
-          ...text,
-        },
+        { default: '(member={{dn}})', ...text },
       ),
       attribute: optionalString('Attribute with the name of a group.', { default: 'cn', ...attribute }),
       nested: optionalFlag(
@@ -121,11 +118,7 @@ export const ldapSchema = policyOptions(
         negativeTtl: optionalDuration('Time for which a refused login is cached.', '10s'),
         maxEntries: optionalInteger(
           'Maximum number of logins per worker. The least recently used ones are removed first.',
-          {
-            default: 10_000,
-            minimum: 1,
-            maximum: 1_000_000,
-          },
+          { default: 10_000, minimum: 1, maximum: 1_000_000 },
         ),
         staleIfError: optionalDuration(
           'Time after `ttl` in which a login is still accepted while the directory is down.',

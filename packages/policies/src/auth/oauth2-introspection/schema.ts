@@ -32,11 +32,7 @@ const cache = section('Cache of introspection responses.', {
   ),
   maxEntries: optionalInteger(
     'Maximum number of cached active tokens per worker, at most 16 MB. Inactive tokens have a second cache of the same size.',
-    {
-      default: 10_000,
-      minimum: 1,
-      maximum: 1_000_000,
-    },
+    { default: 10_000, minimum: 1, maximum: 1_000_000 },
   ),
 })
 

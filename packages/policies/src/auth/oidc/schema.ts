@@ -63,11 +63,7 @@ export const oidcSchema = policyOptions(
       ),
       returnTo: optionalString(
         'Path the browser is redirected to after the logout. Register this URL at the provider.',
-        {
-          maxLength: 1024,
-          pattern: place,
-          default: '/',
-        },
+        { maxLength: 1024, pattern: place, default: '/' },
       ),
       provider: optionalFlag(
         true,

@@ -22,11 +22,7 @@ export interface TextReading {
 export const EMPTY = Symbol('empty')
 
 /** Delimiters between the parts of a value, in every spelling that clients use. */
-const DELIMITERS = {
-  form: /,/,
-  spaceDelimited: /%20|\+| /,
-  pipeDelimited: /\||%7C/i,
-} as const
+const DELIMITERS = { form: /,/, spaceDelimited: /%20|\+| /, pipeDelimited: /\||%7C/i } as const
 
 /** Maximum nesting of a `deepObject`. */
 const MAX_LEVELS = 16

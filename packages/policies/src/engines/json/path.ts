@@ -75,9 +75,7 @@ export function parseQuery(path: string): JsonPathQuery {
   } catch (cause) {
     throw new Error(
       `'${path}' is not a JSON path (RFC 9535)${locationOf(cause)}; use a path such as $.order.items[0].id`,
-      {
-        cause,
-      },
+      { cause },
     )
   }
 }

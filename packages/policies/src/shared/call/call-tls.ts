@@ -9,10 +9,7 @@ export const callTls = optionalClosed(
     keyFile: optionalFile('Private key of the client certificate (PEM).'),
     servername: optionalString(
       'Host name to verify in the server certificate. Default: the host of the address.',
-      {
-        minLength: 1,
-        maxLength: 253,
-      },
+      { minLength: 1, maxLength: 253 },
     ),
     insecure: optionalFlag(false, 'Accept any certificate. For tests only.'),
   },

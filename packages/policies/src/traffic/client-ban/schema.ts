@@ -43,11 +43,7 @@ export const clientBanSchema = policyOptions(
     ),
     minRequests: optionalInteger(
       'Minimum number of responses of a caller before a ban, if `threshold` is a share.',
-      {
-        default: 20,
-        minimum: 1,
-        maximum: 1_000_000,
-      },
+      { default: 20, minimum: 1, maximum: 1_000_000 },
     ),
     window: optionalDuration(
       'Length of the counting window, which starts with the first counted response.',

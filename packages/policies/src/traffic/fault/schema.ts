@@ -44,20 +44,13 @@ export const faultSchema = policyOptions(
     abort: Type.Optional(
       closed(
         'Refuses requests, after the delay if there is one.',
-        {
-          percent,
-          status: integer('Status code.', { minimum: 400, maximum: 599 }),
-        },
+        { percent, status: integer('Status code.', { minimum: 400, maximum: 599 }) },
         PERCENTAGE,
       ),
     ),
     maxDelayed: optionalInteger(
       'Maximum number of delayed requests at once, per worker. Further requests are not delayed.',
-      {
-        minimum: 1,
-        maximum: 10_000,
-        default: 100,
-      },
+      { minimum: 1, maximum: 10_000, default: 100 },
     ),
   },
   [

@@ -19,9 +19,7 @@ function places(description: string) {
     continents: optionalList(
       Type.Union(
         ['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA'].map((code) => Type.Literal(code)),
-        {
-          description: 'A continent code.',
-        },
+        { description: 'A continent code.' },
       ),
       'Continents: Africa, Antarctica, Asia, Europe, North America, Oceania, South America.',
       { minItems: 1, maxItems: 7 },

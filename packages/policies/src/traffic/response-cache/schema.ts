@@ -77,9 +77,7 @@ export const responseCacheSchema = policyOptions(
       headers: optionalList(
         string('Header field.', TOKEN),
         'Request header fields that are part of the key.',
-        {
-          maxItems: 20,
-        },
+        { maxItems: 20 },
       ),
       cookies: optionalList(
         string('Cookie name.', TOKEN),

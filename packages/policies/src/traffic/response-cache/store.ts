@@ -178,12 +178,7 @@ export class ResponseStore extends StoredResponses {
   counts(): StoredResponseCounts {
     let entries = 0
     for (const variants of this.#kept.values()) entries += variants.length
-    return {
-      requests: this.#requests,
-      evictions: this.#evictions,
-      entries,
-      bytes: this.#kept.calculatedSize,
-    }
+    return { requests: this.#requests, evictions: this.#evictions, entries, bytes: this.#kept.calculatedSize }
   }
 
   #drop(uri: string): number {

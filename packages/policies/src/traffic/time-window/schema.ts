@@ -27,10 +27,7 @@ const window = closed('Recurring time window.', {
     'Dates on which the window begins, such as `2030-12-24`, `12-24` or `12-24..01-02`. Default: every date.',
     { minItems: 1, maxItems: 500 },
   ),
-  from: optionalString('Start time, `hh:mm` or `hh:mm:ss`.', {
-    pattern: TIME_PATTERN,
-    default: '00:00',
-  }),
+  from: optionalString('Start time, `hh:mm` or `hh:mm:ss`.', { pattern: TIME_PATTERN, default: '00:00' }),
   to: optionalString('End time, exclusive. If it is not after `from`, the window ends on the next day.', {
     pattern: TIME_PATTERN,
     default: '24:00',
@@ -50,10 +47,7 @@ export const timeWindowSchema = policyOptions(
       minLength: 1,
       maxLength: 64,
     }),
-    windows: list(window, 'Time windows. At least one of them must match.', {
-      minItems: 1,
-      maxItems: 100,
-    }),
+    windows: list(window, 'Time windows. At least one of them must match.', { minItems: 1, maxItems: 100 }),
     retryAfter: optionalFlag(
       true,
       'Sends `Retry-After` with the time until requests are accepted again, if that is within 400 days.',

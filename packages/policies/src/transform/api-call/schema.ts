@@ -73,11 +73,7 @@ const cache = optionalClosed('Caches responses. Without it every request makes t
   ),
   maxEntries: optionalInteger(
     'Maximum number of responses per worker, which together take at most 16 MB. A response over 1 MB is not shared with other workers.',
-    {
-      default: 1000,
-      minimum: 1,
-      maximum: 1_000_000,
-    },
+    { default: 1000, minimum: 1, maximum: 1_000_000 },
   ),
 })
 

@@ -59,9 +59,5 @@ function readBinary(bytes: Buffer): ProxyHeader | null | 'broken' {
   if (command === LOCAL || (family !== TCP4 && family !== TCP6)) return { length, address: '', port: 0 }
   if (length < V2_HEAD_BYTES + 2 * size + 4) return 'broken'
   const address = new Uint8Array(bytes.subarray(V2_HEAD_BYTES, V2_HEAD_BYTES + size))
-  return {
-    length,
-    address: addressText(address.buffer),
-    port: bytes.readUInt16BE(V2_HEAD_BYTES + 2 * size),
-  }
+  return { length, address: addressText(address.buffer), port: bytes.readUInt16BE(V2_HEAD_BYTES + 2 * size) }
 }

@@ -13,11 +13,7 @@ export const XSS: Pack = {
   version: 1,
   rules: [
     { name: 'script-element', score: 5, pattern: String.raw`<[/ ]{0,2}script\b` },
-    {
-      name: 'event-handler',
-      score: 5,
-      pattern: `(?:<[^<>]*[ /"']|["'][ /]{0,3})on(?:${EVENTS}) ?=`,
-    },
+    { name: 'event-handler', score: 5, pattern: `(?:<[^<>]*[ /"']|["'][ /]{0,3})on(?:${EVENTS}) ?=` },
     // Matches attributes without quotes.
     { name: 'event-call', score: 5, pattern: `[ /]on(?:${EVENTS})=["'\`]?[\\w.]+[(\`]` },
     {
