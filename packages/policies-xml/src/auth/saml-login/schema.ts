@@ -2,16 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { Configured } from '@sluice/core'
 import { sharingOptions } from '@sluice/policies/crypto/replay/sharing-options'
 import { sessionOptions } from '@sluice/policies/identity/session/session-options'
-import {
-  closed,
-  optionalClosed,
-  optionalDuration,
-  optionalFlag,
-  optionalOneOf,
-  optionalString,
-  policyOptions,
-  string,
-} from '@sluice/policies/shared/options/options'
+import * as field from '@sluice/policies/shared/options/options'
 import { attributeKeys, DEFAULT_SKEW, idpSchema } from '../saml/schema.js'
 
 /** Default of `logout.returnTo`. */
@@ -20,47 +11,51 @@ export const DEFAULT_RETURN = '/'
 const place = '^/[!-~]*$'
 
 /** Schema of the `saml-login` configuration. */
-export const samlLoginSchema = policyOptions(
+export const samlLoginSchema = field.policyOptions(
   {
     idp: idpSchema,
-    audience: string('Entity ID of this service at the provider.', { minLength: 1, maxLength: 1024 }),
-    acsUrl: string(
+    audience: field.string('Entity ID of this service at the provider.', { minLength: 1, maxLength: 1024 }),
+    acsUrl: field.string(
       'URL that browsers post responses to (assertion consumer service), such as `https://app.example.com/saml/acs`. Its origin is the origin of the site. HTTP is allowed only for loopback.',
       { minLength: 1, maxLength: 2048 },
     ),
-    acs: optionalFlag(
+    acs: field.optionalFlag(
       false,
       'Set true on the route for the path of `acsUrl`, where this use receives the responses. Uses on other routes check sessions. All other options must be the same.',
     ),
     signingKey: Type.Optional(
-      closed('Signs login requests with RSA and SHA-256.', {
-        key: string('Private key in PEM, by reference.', { secret: true, minLength: 1, maxLength: 16_384 }),
+      field.closed('Signs login requests with RSA and SHA-256.', {
+        key: field.string('Private key in PEM, by reference.', {
+          secret: true,
+          minLength: 1,
+          maxLength: 16_384,
+        }),
       }),
     ),
-    unauthenticated: optionalOneOf(
+    unauthenticated: field.optionalOneOf(
       ['auto', 'redirect', '401', 'pass'],
       'Handling of requests without a session, as in `oidc`.',
       'auto',
     ),
     session: sessionOptions,
-    logout: optionalClosed('Logout at the gateway.', {
-      path: string('Logout path, for POST and GET. Accepted only from pages of the same site.', {
+    logout: field.optionalClosed('Logout at the gateway.', {
+      path: field.string('Logout path, for POST and GET. Accepted only from pages of the same site.', {
         maxLength: 1024,
         pattern: place,
       }),
-      returnTo: optionalString('Path the browser is redirected to after the logout.', {
+      returnTo: field.optionalString('Path the browser is redirected to after the logout.', {
         maxLength: 1024,
         pattern: place,
         default: DEFAULT_RETURN,
       }),
     }),
-    onStoreDown: optionalOneOf(
+    onStoreDown: field.optionalOneOf(
       ['open', 'closed'],
       'Handling of sessions while the store of ended sessions is unavailable. `open` accepts them, `closed` answers 503 `GW_AUTH_UNAVAILABLE`.',
       'open',
     ),
-    replay: optionalClosed('Store of used assertions.', sharingOptions),
-    clockSkew: optionalDuration('Allowed clock difference.', DEFAULT_SKEW),
+    replay: field.optionalClosed('Store of used assertions.', sharingOptions),
+    clockSkew: field.optionalDuration('Allowed clock difference.', DEFAULT_SKEW),
     ...attributeKeys,
   },
   [

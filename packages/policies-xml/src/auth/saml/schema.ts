@@ -1,16 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { sharingOptions } from '@sluice/policies/crypto/replay/sharing-options'
-import {
-  closed,
-  optionalClosed,
-  optionalDuration,
-  optionalFlag,
-  optionalList,
-  optionalOneOf,
-  optionalString,
-  policyOptions,
-  string,
-} from '@sluice/policies/shared/options/options'
+import * as field from '@sluice/policies/shared/options/options'
 import { textSource } from '@sluice/policies/shared/options/text-source'
 
 /** Default of `clockSkew`. */
@@ -26,7 +16,7 @@ const claim = { minLength: 1, maxLength: 256 }
 const address = { minLength: 1, maxLength: 1024 }
 
 /** Schema of the identity provider. */
-export const idpSchema = closed(
+export const idpSchema = field.closed(
   'Identity provider: `metadata`, or `entityId` with `certificates`.',
   {
     metadata: Type.Optional(
@@ -34,14 +24,14 @@ export const idpSchema = closed(
         'the metadata (SAML Metadata 2.0). After its `validUntil`, assertions and logins are refused until a reload with newer metadata. The gateway log reports `saml_metadata_expired`, and `gw validate` refuses the document. `cacheDuration` is ignored, so update the file yourself',
       ),
     ),
-    entityId: optionalString('Entity ID of the provider, the Issuer of its assertions.', address),
-    certificates: optionalList(
-      string('Certificate in PEM.', { minLength: 1, maxLength: 16_384 }),
+    entityId: field.optionalString('Entity ID of the provider, the Issuer of its assertions.', address),
+    certificates: field.optionalList(
+      field.string('Certificate in PEM.', { minLength: 1, maxLength: 16_384 }),
       'Signing certificates. List several during a rollover.',
       { minItems: 1, maxItems: 16 },
     ),
-    ssoUrl: optionalString('Login URL, for `saml-login`. Default: the one in the metadata.', address),
-    allowExpired: optionalFlag(false, 'Accepts certificates outside their validity period.'),
+    ssoUrl: field.optionalString('Login URL, for `saml-login`. Default: the one in the metadata.', address),
+    allowExpired: field.optionalFlag(false, 'Accepts certificates outside their validity period.'),
   },
   {
     expects: '{ metadata: FILE }, or { entityId: NAME, certificates: [PEM] }',
@@ -52,15 +42,15 @@ export const idpSchema = closed(
 
 /** Options that map attributes to the consumer and to headers. */
 export const attributeKeys = {
-  consumerClaim: optionalString('Attribute with the consumer id. Default: the NameID.', {
+  consumerClaim: field.optionalString('Attribute with the consumer id. Default: the NameID.', {
     ...claim,
     default: NAME_ID,
   }),
-  nameClaim: optionalString('Attribute with the consumer name. Default: the id.', claim),
-  groupsClaim: optionalString('Attribute with the groups of the consumer.', claim),
-  rolesClaim: optionalString('Attribute with the roles of the consumer.', claim),
+  nameClaim: field.optionalString('Attribute with the consumer name. Default: the id.', claim),
+  groupsClaim: field.optionalString('Attribute with the groups of the consumer.', claim),
+  rolesClaim: field.optionalString('Attribute with the roles of the consumer.', claim),
   forwardClaims: Type.Optional(
-    Type.Record(Type.String({ pattern: '^.{1,256}$' }), string('Header for the attribute.', claim), {
+    Type.Record(Type.String({ pattern: '^.{1,256}$' }), field.string('Header for the attribute.', claim), {
       description:
         'Headers for the upstream, by attribute. `nameId` is the NameID. Client headers with these names are removed.',
     }),
@@ -68,17 +58,20 @@ export const attributeKeys = {
 }
 
 /** Schema of the `saml` configuration. */
-export const samlSchema = policyOptions(
+export const samlSchema = field.policyOptions(
   {
     idp: idpSchema,
-    audience: string('Entity ID of this service, the required audience of assertions.', address),
-    recipient: optionalString('Required `Recipient` of assertions. If absent, it is not checked.', address),
-    from: optionalOneOf(
+    audience: field.string('Entity ID of this service, the required audience of assertions.', address),
+    recipient: field.optionalString(
+      'Required `Recipient` of assertions. If absent, it is not checked.',
+      address,
+    ),
+    from: field.optionalOneOf(
       ['header', 'body', 'soap-header', 'form'],
       'Location of the assertion. `header`: a header, in base64. `body`: the body, alone or in a `samlp:Response`. `soap-header`: the `wsse:Security` header of a SOAP message. `form`: a form field with a `samlp:Response` in base64.',
       'header',
     ),
-    name: optionalString(
+    name: field.optionalString(
       'Header name, default `x-saml-assertion`, or form field name, default `SAMLResponse`.',
       { minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9_-]+$' },
     ),
@@ -88,9 +81,9 @@ export const samlSchema = policyOptions(
           'Accepts an assertion once, at most an hour after it was issued. Default: true for `form`. Assertions with `OneTimeUse` are always accepted only once.',
       }),
     ),
-    replay: optionalClosed('Store of used assertions.', sharingOptions),
-    clockSkew: optionalDuration('Allowed clock difference.', DEFAULT_SKEW),
-    strip: optionalFlag(
+    replay: field.optionalClosed('Store of used assertions.', sharingOptions),
+    clockSkew: field.optionalDuration('Allowed clock difference.', DEFAULT_SKEW),
+    strip: field.optionalFlag(
       true,
       'Removes the header before the request goes to the upstream. Bodies stay unchanged.',
     ),

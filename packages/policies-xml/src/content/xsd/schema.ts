@@ -1,27 +1,19 @@
 import type { Static } from '@sinclair/typebox'
 import { SIZE_PATTERN } from '@sluice/core'
-import {
-  closed,
-  list,
-  optionalInteger,
-  optionalList,
-  optionalOneOf,
-  optionalRecord,
-  optionalString,
-  optionalText,
-  policyOptions,
-  string,
-} from '@sluice/policies/shared/options/options'
+import * as field from '@sluice/policies/shared/options/options'
 
 /** Default of `contentTypes`. */
 export const DEFAULT_CONTENT_TYPES = ['application/xml', 'text/xml', 'application/soap+xml', '*+xml']
 
-const schema = closed(
+const schema = field.closed(
   'Schema document: `file` or `inline`. A plain string is the path of a file.',
   {
-    file: optionalString('Path of an XML Schema file. Set this or `inline`.', { minLength: 1, path: true }),
-    inline: optionalString('Text of an XML Schema. Set this or `file`.', { minLength: 1 }),
-    systemId: optionalText(
+    file: field.optionalString('Path of an XML Schema file. Set this or `inline`.', {
+      minLength: 1,
+      path: true,
+    }),
+    inline: field.optionalString('Text of an XML Schema. Set this or `file`.', { minLength: 1 }),
+    systemId: field.optionalText(
       1024,
       'Name used in `schemaLocation` by schemas that include or import it. Default: the file name without folders.',
     ),
@@ -30,43 +22,47 @@ const schema = closed(
 )
 
 /** Schema of the `xsd` configuration. */
-export const xsdSchema = policyOptions(
+export const xsdSchema = field.policyOptions(
   {
-    schemas: list(schema, 'All schema documents: the root schema and those that it includes and imports.', {
-      minItems: 1,
-      maxItems: 1000,
-    }),
-    root: optionalString('`systemId` of the root schema. Default: the first schema.', { minLength: 1 }),
-    select: optionalText(
+    schemas: field.list(
+      schema,
+      'All schema documents: the root schema and those that it includes and imports.',
+      {
+        minItems: 1,
+        maxItems: 1000,
+      },
+    ),
+    root: field.optionalString('`systemId` of the root schema. Default: the first schema.', { minLength: 1 }),
+    select: field.optionalText(
       2000,
       'Part to validate. `soap-body` is the single element in the body of a SOAP 1.1 or 1.2 envelope. An XPath 1.0 expression selects elements that must all be valid. Default: the whole document.',
     ),
-    namespaces: optionalRecord(
-      string('Namespace.'),
+    namespaces: field.optionalRecord(
+      field.string('Namespace.'),
       'Namespaces by prefix, for `select`. Predefined prefixes: `soap`, `soap12`, `wsse`, `wsu`, `ds`, `xenc`, `xs` and `xsi`.',
     ),
-    phase: optionalOneOf(['request', 'response', 'both'], 'Messages to validate.', 'request'),
-    mode: optionalOneOf(
+    phase: field.optionalOneOf(['request', 'response', 'both'], 'Messages to validate.', 'request'),
+    mode: field.optionalOneOf(
       ['enforce', 'report'],
       '`enforce` refuses invalid bodies. `report` forwards them with the header `x-gw-validation: failed`.',
       'enforce',
     ),
-    maxErrors: optionalInteger('Maximum number of violations to list.', {
+    maxErrors: field.optionalInteger('Maximum number of violations to list.', {
       default: 10,
       minimum: 1,
       maximum: 100,
     }),
-    maxBodyBytes: optionalString('Maximum body size, at most 10mb.', {
+    maxBodyBytes: field.optionalString('Maximum body size, at most 10mb.', {
       pattern: SIZE_PATTERN,
       default: '1mb',
     }),
-    maxDepth: optionalInteger('Maximum nesting of elements, including the root element.', {
+    maxDepth: field.optionalInteger('Maximum nesting of elements, including the root element.', {
       default: 100,
       minimum: 1,
       maximum: 250,
     }),
-    contentTypes: optionalList(
-      string('Media type. `*+xml` matches all with that suffix.', { minLength: 3 }),
+    contentTypes: field.optionalList(
+      field.string('Media type. `*+xml` matches all with that suffix.', { minLength: 3 }),
       'Accepted media types, without parameters.',
       { default: DEFAULT_CONTENT_TYPES, minItems: 1, maxItems: 100 },
     ),

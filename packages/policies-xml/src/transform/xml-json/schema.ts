@@ -1,15 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import {
-  oneOf,
-  optionalFlag,
-  optionalInteger,
-  optionalList,
-  optionalOneOf,
-  optionalSize,
-  optionalString,
-  policyOptions,
-  string,
-} from '@sluice/policies/shared/options/options'
+import * as field from '@sluice/policies/shared/options/options'
 
 /** Defaults of the options. */
 export const DEFAULTS = {
@@ -25,61 +15,61 @@ export const DEFAULTS = {
 const XML_NAME = '^[A-Za-z_][A-Za-z0-9_.-]{0,127}$'
 
 /** Schema of the `xml-json` configuration. */
-export const xmlJsonSchema = policyOptions(
+export const xmlJsonSchema = field.policyOptions(
   {
-    direction: oneOf(['to-json', 'to-xml'], 'Direction of the conversion.'),
-    phase: optionalOneOf(
+    direction: field.oneOf(['to-json', 'to-xml'], 'Direction of the conversion.'),
+    phase: field.optionalOneOf(
       ['request', 'response'],
       'Messages to convert. To convert both ways, use the policy twice.',
       'request',
     ),
-    attributePrefix: optionalString(
+    attributePrefix: field.optionalString(
       'Prefix of member names that are attributes. If empty, attributes become members like elements, and no member becomes an attribute.',
       { default: DEFAULTS.attributePrefix, maxLength: 16 },
     ),
-    textKey: optionalString(
+    textKey: field.optionalString(
       'Member with the text of an element that also has attributes or child elements.',
       { default: DEFAULTS.textKey, minLength: 1, maxLength: 64 },
     ),
-    forceArray: optionalList(
-      string('Path or name.', { minLength: 1, maxLength: 512 }),
+    forceArray: field.optionalList(
+      field.string('Path or name.', { minLength: 1, maxLength: 512 }),
       'Elements that are always arrays, even if there is only one. Give a path from the root element, `/order/items/item`, or a name, `item`.',
       { maxItems: 100 },
     ),
-    numbers: optionalOneOf(
+    numbers: field.optionalOneOf(
       ['string', 'number'],
       'to-json: type of numeric texts. `number` converts texts that JSON can represent exactly: up to 15 digits, no leading zeros.',
       'string',
     ),
-    unwrap: optionalFlag(
+    unwrap: field.optionalFlag(
       false,
       'to-json: omits the root element. to-xml: uses the single member as the root element.',
     ),
-    stripPrefixes: optionalFlag(false, 'to-json: omits namespace prefixes and their declarations.'),
-    ignoreNull: optionalFlag(false, 'Omits null members and nil elements.'),
-    ignoreEmpty: optionalFlag(
+    stripPrefixes: field.optionalFlag(false, 'to-json: omits namespace prefixes and their declarations.'),
+    ignoreNull: field.optionalFlag(false, 'Omits null members and nil elements.'),
+    ignoreEmpty: field.optionalFlag(
       false,
       'Omits empty texts, objects and arrays, and elements without content and attributes.',
     ),
-    nil: optionalFlag(
+    nil: field.optionalFlag(
       true,
       'Maps `xsi:nil="true"` to null and back. If false, it is an ordinary attribute, and null becomes an empty element.',
     ),
-    root: optionalString('to-xml: name of the root element, unless `unwrap` is set.', {
+    root: field.optionalString('to-xml: name of the root element, unless `unwrap` is set.', {
       pattern: XML_NAME,
       default: DEFAULTS.root,
     }),
-    item: optionalString('to-xml: element name for the items of an unnamed array.', {
+    item: field.optionalString('to-xml: element name for the items of an unnamed array.', {
       pattern: XML_NAME,
       default: DEFAULTS.item,
     }),
-    maxDepth: optionalInteger('Maximum nesting of the body.', {
+    maxDepth: field.optionalInteger('Maximum nesting of the body.', {
       minimum: 1,
       maximum: 250,
       default: DEFAULTS.maxDepth,
     }),
-    maxBodyBytes: optionalSize('Maximum body size, up to 10mb.', DEFAULTS.maxBodyBytes),
-    maxOutputBytes: optionalSize('Maximum result size, up to 50mb.', DEFAULTS.maxOutputBytes),
+    maxBodyBytes: field.optionalSize('Maximum body size, up to 10mb.', DEFAULTS.maxBodyBytes),
+    maxOutputBytes: field.optionalSize('Maximum result size, up to 50mb.', DEFAULTS.maxOutputBytes),
   },
   [
     'The result replaces the body. The content type becomes `application/json` or `application/xml; charset=utf-8`. An empty body stays unchanged.',

@@ -1,15 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { DURATION_PATTERN, SIZE_PATTERN } from '@sluice/core'
-import {
-  closed,
-  optionalClosed,
-  optionalOneOf,
-  optionalRecord,
-  optionalString,
-  optionalText,
-  policyOptions,
-  string,
-} from '@sluice/policies/shared/options/options'
+import * as field from '@sluice/policies/shared/options/options'
 import { textSource } from '@sluice/policies/shared/options/text-source'
 
 /** Default of `timeout`. */
@@ -21,59 +12,59 @@ export const DEFAULT_MAX_OUTPUT = '10mb'
 
 const stylesheet = textSource('the stylesheet', 2_000_000)
 
-const param = closed('Stylesheet parameter.', {
-  type: optionalOneOf(
+const param = field.closed('Stylesheet parameter.', {
+  type: field.optionalOneOf(
     ['string', 'number', 'boolean'],
     'Type of the value. A value of another type is refused with 400.',
     'string',
   ),
-  value: string(
+  value: field.string(
     'Value, may contain {{placeholders}}. If it is empty, the default of the stylesheet applies.',
     { maxLength: 8192 },
   ),
 })
 
 /** Schema of the `xslt` configuration. */
-export const xsltSchema = policyOptions(
+export const xsltSchema = field.policyOptions(
   {
     stylesheet,
-    phase: optionalOneOf(['request', 'response', 'both'], 'Messages to transform.', 'request'),
-    imports: optionalRecord(
+    phase: field.optionalOneOf(['request', 'response', 'both'], 'Messages to transform.', 'request'),
+    imports: field.optionalRecord(
       textSource('the import'),
       'Sources by the name used in `xsl:import`, `xsl:include` and `document()`. Nothing else can be read.',
       { maxProperties: 100 },
     ),
-    version: optionalOneOf(
+    version: field.optionalOneOf(
       ['1.0', '2.0', '3.0'],
       'XSLT version. Default: the version that the stylesheet declares.',
     ),
-    params: optionalRecord(param, 'Global parameters (`xsl:param`) of the stylesheet, by name.', {
+    params: field.optionalRecord(param, 'Global parameters (`xsl:param`) of the stylesheet, by name.', {
       maxProperties: 50,
     }),
-    select: optionalText(
+    select: field.optionalText(
       2000,
       'XPath 1.0 expression for the element to transform in place of the whole body, such as `/*/*[local-name()="Body"]/*`.',
     ),
-    namespaces: optionalRecord(
-      string('Namespace.', { minLength: 1 }),
+    namespaces: field.optionalRecord(
+      field.string('Namespace.', { minLength: 1 }),
       'Namespaces by prefix, for `select`. Predefined prefixes: `soap`, `soap12`, `wsse`, `wsu`, `ds`, `xenc`, `xs` and `xsi`.',
       { maxProperties: 50 },
     ),
-    output: optionalClosed('Result options.', {
-      contentType: optionalString(
+    output: field.optionalClosed('Result options.', {
+      contentType: field.optionalString(
         'Content type of the result. Default: `text/html`, `text/plain` or `application/json` for these output methods, otherwise that of the body.',
         { minLength: 3, maxLength: 256 },
       ),
     }),
-    timeout: optionalString('Time limit of a transformation, up to 10s.', {
+    timeout: field.optionalString('Time limit of a transformation, up to 10s.', {
       pattern: DURATION_PATTERN,
       default: DEFAULT_TIMEOUT,
     }),
-    maxBodyBytes: optionalString('Maximum body size, up to 10mb.', {
+    maxBodyBytes: field.optionalString('Maximum body size, up to 10mb.', {
       pattern: SIZE_PATTERN,
       default: DEFAULT_MAX_BODY,
     }),
-    maxOutputBytes: optionalString('Maximum result size, up to 50mb.', {
+    maxOutputBytes: field.optionalString('Maximum result size, up to 50mb.', {
       pattern: SIZE_PATTERN,
       default: DEFAULT_MAX_OUTPUT,
     }),

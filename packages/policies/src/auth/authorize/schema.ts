@@ -1,26 +1,20 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Configured } from '@sluice/core'
-import {
-  closed,
-  list,
-  optionalFlag,
-  optionalList,
-  optionalOneOf,
-  optionalString,
-  optionalText,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
 const named = { minLength: 1, maxLength: 256 }
 
 function names(what: string, item: string) {
-  return optionalList(string(item, named), what, { minItems: 1, maxItems: 1000, uniqueItems: true })
+  return field.optionalList(field.string(item, named), what, {
+    minItems: 1,
+    maxItems: 1000,
+    uniqueItems: true,
+  })
 }
 
-const claimValue = string('A value, as text.', { maxLength: 2048 })
+const claimValue = field.string('A value, as text.', { maxLength: 2048 })
 
-const rule = closed('A rule. It matches if all its conditions are met.', {
+const rule = field.closed('A rule. It matches if all its conditions are met.', {
   consumers: names('Matches if the consumer id is one of these.', 'A consumer id.'),
   groups: names('Matches if the consumer is in one of these groups.', 'A group.'),
   roles: names('Matches if the consumer has one of these roles.', 'A role.'),
@@ -28,7 +22,7 @@ const rule = closed('A rule. It matches if all its conditions are met.', {
   claims: Type.Optional(
     Type.Record(
       Type.String({ pattern: '^.{1,256}$' }),
-      Type.Union([claimValue, list(claimValue, 'Accepted values.', { maxItems: 1000 })]),
+      Type.Union([claimValue, field.list(claimValue, 'Accepted values.', { maxItems: 1000 })]),
       {
         minProperties: 1,
         maxProperties: 100,
@@ -37,41 +31,41 @@ const rule = closed('A rule. It matches if all its conditions are met.', {
       },
     ),
   ),
-  when: optionalText(4096, 'A condition that must be true, see docs/guides/conditions.md.'),
-  match: optionalOneOf(
+  when: field.optionalText(4096, 'A condition that must be true, see docs/guides/conditions.md.'),
+  match: field.optionalOneOf(
     ['any', 'all'],
     'Requires one (`any`) or all (`all`) of the listed `groups` and `roles`. Default: any.',
   ),
 })
 
 /** Schema of the configuration of `authorize`. */
-export const authorizeSchema = policyOptions(
+export const authorizeSchema = field.policyOptions(
   {
     allow: Type.Union(
       [
         Type.Literal('authenticated'),
-        list(rule, 'Allows a caller if one rule matches.', { minItems: 1, maxItems: 100 }),
+        field.list(rule, 'Allows a caller if one rule matches.', { minItems: 1, maxItems: 100 }),
       ],
       {
         description:
           'Callers that are allowed: a list of rules, or `authenticated` for every authenticated caller.',
       },
     ),
-    deny: optionalList(
+    deny: field.optionalList(
       rule,
       'Callers that are denied even if `allow` matches. One matching rule is enough.',
       { minItems: 1, maxItems: 100 },
     ),
-    challenge: optionalString('Value of `www-authenticate` if the caller is not authenticated.', {
+    challenge: field.optionalString('Value of `www-authenticate` if the caller is not authenticated.', {
       default: 'Bearer',
       ...named,
     }),
-    phase: optionalOneOf(
+    phase: field.optionalOneOf(
       ['request', 'body'],
       '`body` decides when the whole body has been received. Use it after a policy that reads the consumer from the body, such as `ws-security`, and for conditions on the body. Later policies wait for the decision.',
       'request',
     ),
-    dryRun: optionalFlag(
+    dryRun: field.optionalFlag(
       false,
       'Denies nobody. Sets the variable `authorize` to `would-deny` for requests that would have been denied.',
     ),

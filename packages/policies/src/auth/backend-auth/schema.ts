@@ -2,126 +2,119 @@ import { Type } from '@sinclair/typebox'
 import type { Configured } from '@sluice/core'
 import { ASSERTION_ALGORITHMS, clientAuthKeys } from '../../identity/oauth/client-auth.js'
 import { callTls } from '../../shared/call/call-tls.js'
-import {
-  integer,
-  oneOf,
-  optionalClosed,
-  optionalDuration,
-  optionalFlag,
-  optionalInteger,
-  optionalList,
-  optionalOneOf,
-  optionalRecord,
-  optionalText,
-  policyOptions,
-  string,
-  text,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
-const basic = optionalClosed('Basic authentication (RFC 7617).', {
-  username: string('User name.', { maxLength: 1024 }),
-  password: string('Password, as a secret reference.', { secret: true, maxLength: 4096 }),
+const basic = field.optionalClosed('Basic authentication (RFC 7617).', {
+  username: field.string('User name.', { maxLength: 1024 }),
+  password: field.string('Password, as a secret reference.', { secret: true, maxLength: 4096 }),
 })
 
-const apiKey = optionalClosed('API key of the backend.', {
-  in: oneOf(['header', 'query'], 'Location of the key.'),
-  name: text(256, 'Header or query parameter. A value sent by the client is removed.'),
-  value: text(8192, 'Key, as a secret reference, with its prefix if any: `Token ${env:KEY}`.', {
+const apiKey = field.optionalClosed('API key of the backend.', {
+  in: field.oneOf(['header', 'query'], 'Location of the key.'),
+  name: field.text(256, 'Header or query parameter. A value sent by the client is removed.'),
+  value: field.text(8192, 'Key, as a secret reference, with its prefix if any: `Token ${env:KEY}`.', {
     secret: true,
   }),
 })
 
-const bearer = optionalClosed('Fixed bearer token (RFC 6750).', {
-  token: text(16_384, 'Token, as a secret reference.', { secret: true }),
+const bearer = field.optionalClosed('Fixed bearer token (RFC 6750).', {
+  token: field.text(16_384, 'Token, as a secret reference.', { secret: true }),
 })
 
-const assertion = optionalClosed(
+const assertion = field.optionalClosed(
   "Assertion that the gateway signs, with `jwt-bearer`. Without it the client's token is the assertion.",
   {
-    issuer: text(1024, 'Claim `iss`.'),
-    subject: optionalText(
+    issuer: field.text(1024, 'Claim `iss`.'),
+    subject: field.optionalText(
       1024,
       'Claim `sub`. May contain {{placeholders}} such as `{{consumer.id}}`; then each subject gets its own token. Default: the issuer.',
     ),
-    audience: optionalText(2048, 'Claim `aud`. Default: `tokenUrl`.'),
-    claims: optionalRecord(Type.Unknown(), 'Additional claims by name.', { maxProperties: 32 }),
-    expiresIn: optionalDuration('Lifetime of the assertion.', '1m'),
-    privateKey: string('Private key (PEM or JWK), as a secret reference.', { secret: true, minLength: 1 }),
-    keyId: optionalText(256, 'Header parameter `kid`.'),
-    algorithm: optionalOneOf(ASSERTION_ALGORITHMS, 'Signature algorithm.', 'ES256'),
+    audience: field.optionalText(2048, 'Claim `aud`. Default: `tokenUrl`.'),
+    claims: field.optionalRecord(Type.Unknown(), 'Additional claims by name.', { maxProperties: 32 }),
+    expiresIn: field.optionalDuration('Lifetime of the assertion.', '1m'),
+    privateKey: field.string('Private key (PEM or JWK), as a secret reference.', {
+      secret: true,
+      minLength: 1,
+    }),
+    keyId: field.optionalText(256, 'Header parameter `kid`.'),
+    algorithm: field.optionalOneOf(ASSERTION_ALGORITHMS, 'Signature algorithm.', 'ES256'),
   },
 )
 
-const oauth2 = optionalClosed('Tokens from an authorization server (RFC 6749).', {
-  tokenUrl: text(2048, 'Token endpoint URL.', { destination: true }),
+const oauth2 = field.optionalClosed('Tokens from an authorization server (RFC 6749).', {
+  tokenUrl: field.text(2048, 'Token endpoint URL.', { destination: true }),
   ...clientAuthKeys,
-  grant: optionalOneOf(
+  grant: field.optionalOneOf(
     ['client-credentials', 'token-exchange', 'jwt-bearer'],
     "Grant type: client credentials of the gateway (RFC 6749 section 4.4), the client's token (`token-exchange`, RFC 8693), or an assertion (`jwt-bearer`, RFC 7523).",
     'client-credentials',
   ),
-  subjectHeader: optionalText(
+  subjectHeader: field.optionalText(
     256,
     "Header with the client's token, optionally after `Bearer`, for grants that use it. Default: `authorization`. It is read at this position in the chain, so list the policy before one that removes the token.",
   ),
-  subjectTokenType: optionalText(
+  subjectTokenType: field.optionalText(
     256,
     "Type of the client's token, with `token-exchange`. Default: `urn:ietf:params:oauth:token-type:access_token`.",
   ),
-  requestedTokenType: optionalText(256, 'Type of the requested token, with `token-exchange`.'),
+  requestedTokenType: field.optionalText(256, 'Type of the requested token, with `token-exchange`.'),
   assertion,
-  maxSubjects: optionalInteger(
+  maxSubjects: field.optionalInteger(
     'Maximum number of tokens of clients and subjects per worker, which together take at most 32 MB.',
     { default: 10_000, minimum: 1, maximum: 1_000_000 },
   ),
-  scopes: optionalList(string('A scope.', { pattern: '^[!#-\\[\\]-~]{1,256}$' }), 'Scopes to request.', {
-    maxItems: 100,
-  }),
-  audience: optionalText(2048, 'Parameter `audience`, which some servers require.'),
-  resource: optionalText(2048, 'Parameter `resource` (RFC 8707).'),
-  parameters: optionalRecord(
+  scopes: field.optionalList(
+    field.string('A scope.', { pattern: '^[!#-\\[\\]-~]{1,256}$' }),
+    'Scopes to request.',
+    {
+      maxItems: 100,
+    },
+  ),
+  audience: field.optionalText(2048, 'Parameter `audience`, which some servers require.'),
+  resource: field.optionalText(2048, 'Parameter `resource` (RFC 8707).'),
+  parameters: field.optionalRecord(
     Type.String({ maxLength: 2048 }),
     'Additional form parameters by name. Parameters that the gateway sets itself are not allowed.',
     { maxProperties: 32 },
   ),
-  defaultTtl: optionalDuration('Lifetime of a token if the token response does not state one.', '5m'),
-  refreshBefore: optionalDuration(
+  defaultTtl: field.optionalDuration('Lifetime of a token if the token response does not state one.', '5m'),
+  refreshBefore: field.optionalDuration(
     'Time before expiry at which a token is replaced in the background, at most a third of its lifetime.',
     '30s',
   ),
-  refreshOn: optionalList(
-    integer('A status.', { minimum: 400, maximum: 499 }),
+  refreshOn: field.optionalList(
+    field.integer('A status.', { minimum: 400, maximum: 499 }),
     'Backend statuses that mean the token is no longer valid. The request is sent once more with a new token. Some backends use 403.',
     { default: [401], maxItems: 10 },
   ),
-  timeout: optionalDuration('Maximum time to wait for the token endpoint, 1ms to 20s.', '2s'),
+  timeout: field.optionalDuration('Maximum time to wait for the token endpoint, 1ms to 20s.', '2s'),
   tls: callTls,
 })
 
-const digest = optionalClosed('Digest authentication (RFC 7616).', {
-  username: text(1024, 'User name.'),
-  password: string('Password, as a secret reference.', { secret: true, maxLength: 4096 }),
-  allowWeak: optionalFlag(false, 'Allows MD5, for backends that support nothing stronger.'),
+const digest = field.optionalClosed('Digest authentication (RFC 7616).', {
+  username: field.text(1024, 'User name.'),
+  password: field.string('Password, as a secret reference.', { secret: true, maxLength: 4096 }),
+  allowWeak: field.optionalFlag(false, 'Allows MD5, for backends that support nothing stronger.'),
 })
 
-const awsSigV4 = optionalClosed('AWS Signature Version 4.', {
-  region: string('Region, such as `eu-central-1`.', { pattern: '^[a-z0-9-]{1,64}$' }),
-  service: string('Service name used in signatures, such as `s3`, `execute-api` or `lambda`.', {
+const awsSigV4 = field.optionalClosed('AWS Signature Version 4.', {
+  region: field.string('Region, such as `eu-central-1`.', { pattern: '^[a-z0-9-]{1,64}$' }),
+  service: field.string('Service name used in signatures, such as `s3`, `execute-api` or `lambda`.', {
     pattern: '^[a-z0-9-]{1,64}$',
   }),
-  accessKeyId: string('Access key id.', { pattern: '^\\w{1,128}$' }),
-  secretAccessKey: text(1024, 'Secret access key, as a secret reference.', { secret: true }),
-  sessionToken: optionalText(8192, 'Token of temporary credentials, as a secret reference.', {
+  accessKeyId: field.string('Access key id.', { pattern: '^\\w{1,128}$' }),
+  secretAccessKey: field.text(1024, 'Secret access key, as a secret reference.', { secret: true }),
+  sessionToken: field.optionalText(8192, 'Token of temporary credentials, as a secret reference.', {
     secret: true,
   }),
-  unsignedPayload: optionalFlag(
+  unsignedPayload: field.optionalFlag(
     false,
     'Does not sign or buffer bodies, with `s3`. Use it only for https targets.',
   ),
 })
 
 /** Schema of the configuration of `backend-auth`. */
-export const backendAuthSchema = policyOptions(
+export const backendAuthSchema = field.policyOptions(
   {
     basic,
     apiKey,
@@ -129,7 +122,7 @@ export const backendAuthSchema = policyOptions(
     oauth2,
     digest,
     awsSigV4,
-    passThrough: optionalFlag(
+    passThrough: field.optionalFlag(
       false,
       "Keeps the client's credentials in the request: `authorization` if the gateway's credentials go elsewhere, and the token in `oauth2.subjectHeader`.",
     ),

@@ -1,46 +1,39 @@
 import { Type } from '@sinclair/typebox'
 import type { Configured } from '@sluice/core'
-import {
-  closed,
-  optionalDuration,
-  optionalFlag,
-  optionalInteger,
-  optionalList,
-  optionalString,
-  policyOptions,
-  string,
-  text,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 import { fileSource } from '../../shared/options/text-source.js'
 
-const user = closed('One user.', {
-  name: text(256, 'User name. It is also the consumer id.'),
-  password: string(
+const user = field.closed('One user.', {
+  name: field.text(256, 'User name. It is also the consumer id.'),
+  password: field.string(
     'scrypt hash of the password, `$scrypt$ln=15,r=8,p=1$SALT$HASH`, as `gw hash-password` prints it. Plain text is rejected.',
     { secret: true, minLength: 1 },
   ),
-  groups: optionalList(
-    string('A group name.', { minLength: 1 }),
+  groups: field.optionalList(
+    field.string('A group name.', { minLength: 1 }),
     'Groups of the consumer, for conditions and later policies.',
   ),
 })
 
 /** Schema of the configuration of `basic-auth`. */
-export const basicAuthSchema = policyOptions(
+export const basicAuthSchema = field.policyOptions(
   {
-    users: optionalList(user, 'Users that may call.', { minItems: 1, maxItems: 10_000 }),
+    users: field.optionalList(user, 'Users that may call.', { minItems: 1, maxItems: 10_000 }),
     consumers: Type.Optional(
       fileSource(
         'the consumers with their passwords, see docs/guides/consumers.md, as an alternative to `users`',
       ),
     ),
-    realm: optionalString('Protection space named in the challenge.', {
+    realm: field.optionalString('Protection space named in the challenge.', {
       default: 'Restricted',
       maxLength: 256,
     }),
-    stripCredentials: optionalFlag(true, 'Removes `authorization` before the request is sent upstream.'),
-    cacheTtl: optionalDuration('Time for which a verified password is not hashed again.', '60s'),
-    maxFailuresPerMinute: optionalInteger(
+    stripCredentials: field.optionalFlag(
+      true,
+      'Removes `authorization` before the request is sent upstream.',
+    ),
+    cacheTtl: field.optionalDuration('Time for which a verified password is not hashed again.', '60s'),
+    maxFailuresPerMinute: field.optionalInteger(
       'Maximum number of failed attempts per client address and minute, counted per worker for all uses with the same users. After that, attempts get 429 `GW_RATE_LIMITED` for the rest of the minute. Verified callers at the same address are not affected. If attempts in progress could exceed the limit, further ones get 503 `GW_AUTH_OVERLOADED`.',
       { minimum: 1, maximum: 1_000_000 },
     ),

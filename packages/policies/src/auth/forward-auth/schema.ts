@@ -1,78 +1,75 @@
 import { Type } from '@sinclair/typebox'
 import type { Configured } from '@sluice/core'
 import { callTls } from '../../shared/call/call-tls.js'
-import {
-  optionalClosed,
-  optionalDuration,
-  optionalFlag,
-  optionalInteger,
-  optionalList,
-  optionalOneOf,
-  optionalRecord,
-  optionalSize,
-  optionalText,
-  policyOptions,
-  text,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
-const header = text(256, 'A header name.')
+const header = field.text(256, 'A header name.')
 
 const headers = (description: string, fallback: string[]) =>
-  optionalList(header, description, { default: fallback, maxItems: 64, uniqueItems: true })
+  field.optionalList(header, description, { default: fallback, maxItems: 64, uniqueItems: true })
 
-const consumer = optionalClosed(
+const consumer = field.optionalClosed(
   'Consumer, read from fields of an allowing response. Fields with these names sent by the client are removed.',
   {
-    id: text(256, 'Field with the consumer id. A response without it is a failure.'),
-    name: optionalText(256, 'Field with the consumer name. Default: the id.'),
-    groups: optionalText(256, 'Field with the groups, separated by commas.'),
-    roles: optionalText(256, 'Field with the roles, separated by commas.'),
-    scopes: optionalText(256, 'Field with the scopes, separated by spaces.'),
+    id: field.text(256, 'Field with the consumer id. A response without it is a failure.'),
+    name: field.optionalText(256, 'Field with the consumer name. Default: the id.'),
+    groups: field.optionalText(256, 'Field with the groups, separated by commas.'),
+    roles: field.optionalText(256, 'Field with the roles, separated by commas.'),
+    scopes: field.optionalText(256, 'Field with the scopes, separated by spaces.'),
   },
 )
 
-const cache = optionalClosed('Caches decisions. Without it the server is called for every request.', {
-  scope: optionalOneOf(
+const cache = field.optionalClosed('Caches decisions. Without it the server is called for every request.', {
+  scope: field.optionalOneOf(
     ['worker', 'gateway'],
     'Cache scope: each worker separately, or all workers of the gateway together.',
     'gateway',
   ),
-  key: optionalList(
-    text(4096, 'An expression.'),
+  key: field.optionalList(
+    field.text(4096, 'An expression.'),
     'Expressions that form the cache key, such as `req.header["authorization"]` and `req.method`. Requests with the same values get the same decision. Default: everything sent to the server, and no caching with `withBody`. A missing value is part of the key too.',
     { minItems: 1, maxItems: 16 },
   ),
-  ttl: optionalDuration(
+  ttl: field.optionalDuration(
     'Time for which an allowing decision is cached, at most 1h. A shorter `cache-control` of the response takes precedence.',
     '30s',
   ),
-  negativeTtl: optionalDuration('Time for which a refusal with 401 or 403 is cached, at most 1h.', '5s'),
-  staleIfError: optionalDuration(
+  negativeTtl: field.optionalDuration(
+    'Time for which a refusal with 401 or 403 is cached, at most 1h.',
+    '5s',
+  ),
+  staleIfError: field.optionalDuration(
     'Time after that in which a decision is still used if the server does not respond, at most 24h.',
     '0ms',
   ),
-  maxEntries: optionalInteger('Maximum number of decisions per worker, which together take at most 16 MB.', {
-    default: 10_000,
-    minimum: 1,
-    maximum: 1_000_000,
-  }),
+  maxEntries: field.optionalInteger(
+    'Maximum number of decisions per worker, which together take at most 16 MB.',
+    {
+      default: 10_000,
+      minimum: 1,
+      maximum: 1_000_000,
+    },
+  ),
 })
 
 /** Schema of the configuration of `forward-auth`. */
-export const forwardAuthSchema = policyOptions(
+export const forwardAuthSchema = field.policyOptions(
   {
-    url: text(2048, 'URL of the authorization server, with path and query.', { destination: true }),
-    method: optionalOneOf(['GET', 'HEAD', 'POST'], 'Method of the call.', 'GET'),
+    url: field.text(2048, 'URL of the authorization server, with path and query.', { destination: true }),
+    method: field.optionalOneOf(['GET', 'HEAD', 'POST'], 'Method of the call.', 'GET'),
     requestHeaders: headers('Fields of the client to send to the server, with all their lines.', [
       'authorization',
       'cookie',
     ]),
-    headers: optionalRecord(
+    headers: field.optionalRecord(
       Type.String({ maxLength: 4096 }),
       'Additional fields for the server. Values may contain {{placeholders}}, as in `header`. Empty values are omitted.',
       { maxProperties: 32 },
     ),
-    withBody: optionalFlag(false, 'Sends the request body too, with method POST. The body is buffered.'),
+    withBody: field.optionalFlag(
+      false,
+      'Sends the request body too, with method POST. The body is buffered.',
+    ),
     upstreamHeaders: headers(
       'Fields of an allowing response to add to the upstream request. Fields with these names sent by the client are always removed, including spellings with underscores instead of hyphens.',
       [],
@@ -89,9 +86,12 @@ export const forwardAuthSchema = policyOptions(
       'retry-after',
     ]),
     consumer,
-    timeout: optionalDuration('Maximum time to wait for the server, 1ms to 20s.', '1s'),
-    maxResponseBytes: optionalSize('Maximum size of the response body. A larger one is a failure.', '64kb'),
-    onFailure: optionalOneOf(
+    timeout: field.optionalDuration('Maximum time to wait for the server, 1ms to 20s.', '1s'),
+    maxResponseBytes: field.optionalSize(
+      'Maximum size of the response body. A larger one is a failure.',
+      '64kb',
+    ),
+    onFailure: field.optionalOneOf(
       ['deny', 'allow'],
       'Behaviour if the server does not respond, responds with 5xx, or gives no decision: `deny` responds with 503 `GW_AUTH_UNAVAILABLE`. `allow` lets the request continue without the server\'s fields and sets `vars["forward-auth"]` to `unavailable`.',
       'deny',

@@ -1,20 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { sharingOptions } from '../../crypto/replay/sharing-options.js'
-import {
-  closed,
-  list,
-  oneOf,
-  optionalDuration,
-  optionalFlag,
-  optionalInteger,
-  optionalList,
-  optionalOneOf,
-  optionalRecord,
-  optionalString,
-  optionalText,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
 /** Default of `maxAge`. */
 export const DEFAULT_MAX_AGE = '5m'
@@ -26,45 +12,52 @@ export const DEFAULT_LABEL = 'sluice'
 export const DEFAULT_REPLAY_ENTRIES = 100_000
 const LABEL = '^[a-z*][a-z0-9_.*-]*$'
 
-const algorithm = oneOf(
+const algorithm = field.oneOf(
   ['ed25519', 'ecdsa-p256-sha256', 'ecdsa-p384-sha384', 'rsa-pss-sha512', 'rsa-v1_5-sha256', 'hmac-sha256'],
   'Algorithm of this key. A signature that names a different algorithm is refused.',
 )
-const encoding = optionalOneOf(
+const encoding = field.optionalOneOf(
   ['utf8', 'hex', 'base64', 'base64url'],
   'Encoding of the secret, with `hmac-sha256`. Default: `utf8`.',
 )
-const id = string('Value of `keyid` in signatures.', { minLength: 1, maxLength: 256, pattern: '^[ -~]+$' })
+const id = field.string('Value of `keyid` in signatures.', {
+  minLength: 1,
+  maxLength: 256,
+  pattern: '^[ -~]+$',
+})
 
-const verifyingKey = closed('A key.', {
+const verifyingKey = field.closed('A key.', {
   id,
   algorithm,
-  key: string(
+  key: field.string(
     'Public key (PEM, certificate or JWK; private keys are rejected) or shared secret, as a secret reference.',
     { secret: true, minLength: 1 },
   ),
   encoding,
-  consumer: optionalText(256, 'Id of the consumer that owns the key.'),
-  groups: optionalList(string('A group name.', { minLength: 1 }), 'Groups of the consumer.'),
+  consumer: field.optionalText(256, 'Id of the consumer that owns the key.'),
+  groups: field.optionalList(field.string('A group name.', { minLength: 1 }), 'Groups of the consumer.'),
 })
 
-const signingKey = closed('Signing key.', {
+const signingKey = field.closed('Signing key.', {
   id,
   algorithm,
-  key: string('Private key (PEM or JWK) or shared secret, as a secret reference.', {
+  key: field.string('Private key (PEM or JWK) or shared secret, as a secret reference.', {
     secret: true,
     minLength: 1,
   }),
   encoding,
 })
 
-const component = string('A component: `@method`, `content-type`, `@query-param;name="id"`, `x-list;sf`.', {
-  minLength: 1,
-  maxLength: 256,
-})
+const component = field.string(
+  'A component: `@method`, `content-type`, `@query-param;name="id"`, `x-list;sf`.',
+  {
+    minLength: 1,
+    maxLength: 256,
+  },
+)
 
-const replay = closed('Requires a `nonce`, and refuses nonces that have already been accepted.', {
-  maxEntries: optionalInteger(
+const replay = field.closed('Requires a `nonce`, and refuses nonces that have already been accepted.', {
+  maxEntries: field.optionalInteger(
     'Maximum number of nonces that each worker remembers, about 150 bytes each. When the limit is reached, requests get 503.',
     { default: DEFAULT_REPLAY_ENTRIES, minimum: 1, maximum: 10_000_000 },
   ),
@@ -72,68 +65,80 @@ const replay = closed('Requires a `nonce`, and refuses nonces that have already 
 })
 
 const verification = {
-  keys: list(verifyingKey, 'Accepted keys.', { minItems: 1, maxItems: 1000 }),
-  components: optionalList(
+  keys: field.list(verifyingKey, 'Accepted keys.', { minItems: 1, maxItems: 1000 }),
+  components: field.optionalList(
     component,
     'Components that a signature must cover. Default for requests: `@method`; `@target-uri`, or `@authority` with `@path` and `@query`; and `content-digest` if there is a body. Default for responses: `@status` and `content-digest`.',
     { maxItems: 64 },
   ),
-  contentDigest: optionalOneOf(
+  contentDigest: field.optionalOneOf(
     ['required', 'if-covered', 'off'],
     'Check of the body digest. `required`: the signature must cover the digest of the body, which is checked. `if-covered`: the digest is checked if the signature covers it. `off`: the digest is not checked and the body is not buffered.',
     'required',
   ),
-  maxAge: optionalDuration('Maximum age of `created`.', DEFAULT_MAX_AGE),
-  clockSkew: optionalDuration('Maximum time that `created` may lie in the future.', DEFAULT_CLOCK_SKEW),
-  label: optionalString('Considers only the signature with this label.', { pattern: LABEL, maxLength: 64 }),
-  tag: optionalText(256, 'Considers only signatures with this `tag`.'),
-  structuredFields: optionalRecord(
-    oneOf(['dictionary', 'list', 'item']),
+  maxAge: field.optionalDuration('Maximum age of `created`.', DEFAULT_MAX_AGE),
+  clockSkew: field.optionalDuration('Maximum time that `created` may lie in the future.', DEFAULT_CLOCK_SKEW),
+  label: field.optionalString('Considers only the signature with this label.', {
+    pattern: LABEL,
+    maxLength: 64,
+  }),
+  tag: field.optionalText(256, 'Considers only signatures with this `tag`.'),
+  structuredFields: field.optionalRecord(
+    field.oneOf(['dictionary', 'list', 'item']),
     'Structured types of custom fields that are covered with `sf`, by field name.',
   ),
 }
 
-const requestVerification = closed('Verifies requests of clients.', {
+const requestVerification = field.closed('Verifies requests of clients.', {
   ...verification,
   replay: Type.Optional(replay),
-  strip: optionalFlag(
+  strip: field.optionalFlag(
     false,
     'Removes `signature` and `signature-input` before the request is sent upstream.',
   ),
 })
 
-const responseVerification = closed(
+const responseVerification = field.closed(
   'Verifies responses of the upstream. Request components (`;req`) refer to the request as sent upstream.',
   verification,
 )
 
 const signing = {
   key: signingKey,
-  components: optionalList(
+  components: field.optionalList(
     component,
     'Components to cover. Fields that the message does not have are omitted. Default for requests: `@method`, `@target-uri`, `content-digest`; for responses: `@status`, `content-digest`.',
     { maxItems: 64 },
   ),
-  label: optionalString('Label of the signature.', { default: DEFAULT_LABEL, pattern: LABEL, maxLength: 64 }),
-  tag: optionalString('Value of `tag`.', { minLength: 1, maxLength: 256, pattern: '^[ -~]+$' }),
-  expiresIn: optionalDuration('Time after `created` at which the signature expires, written to `expires`.'),
-  nonce: optionalFlag(false, 'Adds a random `nonce`.'),
-  includeAlg: optionalFlag(true, 'Adds the algorithm as `alg`.'),
-  digest: optionalOneOf(
+  label: field.optionalString('Label of the signature.', {
+    default: DEFAULT_LABEL,
+    pattern: LABEL,
+    maxLength: 64,
+  }),
+  tag: field.optionalString('Value of `tag`.', { minLength: 1, maxLength: 256, pattern: '^[ -~]+$' }),
+  expiresIn: field.optionalDuration(
+    'Time after `created` at which the signature expires, written to `expires`.',
+  ),
+  nonce: field.optionalFlag(false, 'Adds a random `nonce`.'),
+  includeAlg: field.optionalFlag(true, 'Adds the algorithm as `alg`.'),
+  digest: field.optionalOneOf(
     ['sha-256', 'sha-512'],
     'Algorithm of `content-digest`, which is added if it is covered and there is a body.',
     'sha-256',
   ),
 }
 
-const requestSigning = closed(
+const requestSigning = field.closed(
   'Signs requests to the upstream, separately for each attempt. Replaces signatures of the client.',
   signing,
 )
-const responseSigning = closed('Signs responses to the client. Replaces signatures of the upstream.', signing)
+const responseSigning = field.closed(
+  'Signs responses to the client. Replaces signatures of the upstream.',
+  signing,
+)
 
 /** Schema of the configuration of `http-signature`. */
-export const httpSignatureSchema = policyOptions(
+export const httpSignatureSchema = field.policyOptions(
   {
     verify: Type.Optional(requestVerification),
     sign: Type.Optional(requestSigning),

@@ -8,42 +8,32 @@ import {
   consumerOptions,
   placeOptions,
 } from '../../identity/token/token-options.js'
-import {
-  closed,
-  oneOf,
-  optionalClosed,
-  optionalDuration,
-  optionalFlag,
-  optionalInteger,
-  optionalList,
-  optionalText,
-  policyOptions,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
 /** Default of `algorithms`. It contains no algorithm with a shared secret. */
 const DEFAULT_ALGORITHMS: SignatureAlgorithm[] = ['ES256', 'RS256', 'PS256', 'EdDSA']
 
-const issuer = optionalText(
+const issuer = field.optionalText(
   256,
   'Issuer required for tokens signed with these keys. Set it if issuers must not sign for each other.',
 )
 
-const key = closed('A key: `jwk`, `pem`, `file` or `secret`.', {
+const key = field.closed('A key: `jwk`, `pem`, `file` or `secret`.', {
   ...keyMembers(SIGNATURE_ALGORITHMS),
   issuer,
 })
 
 /** Schema of the configuration of `jwt`. */
-export const jwtSchema = policyOptions(
+export const jwtSchema = field.policyOptions(
   {
-    keys: optionalList(key, 'Accepted keys.', { minItems: 1, maxItems: MAX_KEYS }),
-    jwks: optionalClosed('A key set (JWKS): `file`, `inline`, `url` or `discovery`.', {
+    keys: field.optionalList(key, 'Accepted keys.', { minItems: 1, maxItems: MAX_KEYS }),
+    jwks: field.optionalClosed('A key set (JWKS): `file`, `inline`, `url` or `discovery`.', {
       ...jwksSchema.properties,
       ...remoteKeyOptions,
       issuer,
     }),
-    algorithms: optionalList(
-      oneOf(SIGNATURE_ALGORITHMS, 'An algorithm.'),
+    algorithms: field.optionalList(
+      field.oneOf(SIGNATURE_ALGORITHMS, 'An algorithm.'),
       'Accepted algorithms. `none` is never accepted.',
       { default: DEFAULT_ALGORITHMS, minItems: 1, uniqueItems: true },
     ),
@@ -53,14 +43,14 @@ export const jwtSchema = policyOptions(
       'A type, such as `at+jwt`.',
     ),
     ...claimOptions,
-    clockSkew: optionalDuration('Tolerated clock difference for `exp` and `nbf`.', '60s'),
-    requireExpiry: optionalFlag(true, 'Refuses tokens without `exp`, which never expire.'),
+    clockSkew: field.optionalDuration('Tolerated clock difference for `exp` and `nbf`.', '60s'),
+    requireExpiry: field.optionalFlag(true, 'Refuses tokens without `exp`, which never expire.'),
     ...placeOptions,
-    consumerClaim: optionalText(256, 'Claim with the consumer id. A token without it is refused.', {
+    consumerClaim: field.optionalText(256, 'Claim with the consumer id. A token without it is refused.', {
       default: 'sub',
     }),
     ...consumerOptions,
-    cacheEntries: optionalInteger(
+    cacheEntries: field.optionalInteger(
       'Maximum number of verified tokens that a worker caches to avoid repeated signature checks. 0 disables the cache.',
       { default: 10_000, minimum: 0, maximum: 1_000_000 },
     ),

@@ -2,65 +2,57 @@ import type { Configured } from '@sluice/core'
 import { clientAuthKeys } from '../../identity/oauth/client-auth.js'
 import { claimOptions, consumerOptions, placeOptions } from '../../identity/token/token-options.js'
 import { callTls } from '../../shared/call/call-tls.js'
-import {
-  optionalDuration,
-  optionalInteger,
-  optionalOneOf,
-  optionalText,
-  policyOptions,
-  section,
-  text,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
-const cache = section('Cache of introspection responses.', {
-  scope: optionalOneOf(
+const cache = field.section('Cache of introspection responses.', {
+  scope: field.optionalOneOf(
     ['worker', 'gateway'],
     'Cache scope: one cache per worker, or one shared by all workers of the gateway.',
     'gateway',
   ),
-  ttl: optionalDuration(
+  ttl: field.optionalDuration(
     'Time an active token is cached, at most 1h and never beyond its `exp`. A revoked token still works for this time. `0ms` turns caching off.',
     '60s',
   ),
-  negativeTtl: optionalDuration(
+  negativeTtl: field.optionalDuration(
     'Time an inactive token is cached, at most 1h. A token activated meanwhile is still refused for this time.',
     '5s',
   ),
-  staleIfError: optionalDuration(
+  staleIfError: field.optionalDuration(
     'Time after `ttl` that a cached active token is still accepted while the server fails, at most 24h and never beyond its `exp`.',
     '0ms',
   ),
-  maxEntries: optionalInteger(
+  maxEntries: field.optionalInteger(
     'Maximum number of cached active tokens per worker, at most 16 MB. Inactive tokens have a second cache of the same size.',
     { default: 10_000, minimum: 1, maximum: 1_000_000 },
   ),
 })
 
-const breaker = section('Circuit breaker for the authorization server.', {
-  failures: optionalInteger('Number of consecutive failures that opens the breaker.', {
+const breaker = field.section('Circuit breaker for the authorization server.', {
+  failures: field.optionalInteger('Number of consecutive failures that opens the breaker.', {
     default: 5,
     minimum: 1,
     maximum: 1000,
   }),
-  openFor: optionalDuration(
+  openFor: field.optionalDuration(
     'Time the breaker stays open, at most 5m. Then one call probes the server.',
     '5s',
   ),
 })
 
 /** Schema of the `oauth2-introspection` configuration. */
-export const introspectionSchema = policyOptions(
+export const introspectionSchema = field.policyOptions(
   {
-    url: text(2048, 'The introspection endpoint of the authorization server.', { destination: true }),
+    url: field.text(2048, 'The introspection endpoint of the authorization server.', { destination: true }),
     ...clientAuthKeys,
     ...claimOptions,
     ...placeOptions,
-    consumerClaim: optionalText(
+    consumerClaim: field.optionalText(
       256,
       'Claim with the consumer id. A token without it is refused. Default: `sub`, or `client_id` if the token has no `sub`.',
     ),
     ...consumerOptions,
-    timeout: optionalDuration('Timeout of a call to the server, 1ms to 20s.', '2s'),
+    timeout: field.optionalDuration('Timeout of a call to the server, 1ms to 20s.', '2s'),
     cache,
     breaker,
     tls: callTls,

@@ -4,84 +4,73 @@ import { clientAuthKeys } from '../../identity/oauth/client-auth.js'
 import { sessionOptions } from '../../identity/session/session-options.js'
 import { providerOptions } from '../../identity/token/provider-tokens.js'
 import { consumerOptions } from '../../identity/token/token-options.js'
-import {
-  optionalClosed,
-  optionalDuration,
-  optionalFlag,
-  optionalList,
-  optionalOneOf,
-  optionalString,
-  optionalText,
-  policyOptions,
-  string,
-  text,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
 const place = '^/[!-~]*$'
 
 /** Schema of the `oidc` configuration. */
-export const oidcSchema = policyOptions(
+export const oidcSchema = field.policyOptions(
   {
     ...providerOptions,
     ...clientAuthKeys,
-    redirectUri: text(
+    redirectUri: field.text(
       2048,
       'Redirect URI registered at the provider, such as `https://app.example.com/oauth2/callback`. The route must match its path. Its origin is the origin of the site. HTTP is allowed only for loopback.',
     ),
-    scopes: optionalList(
-      text(256, 'Scope.', { pattern: '^[!#-\\[\\]-~]+$' }),
+    scopes: field.optionalList(
+      field.text(256, 'Scope.', { pattern: '^[!#-\\[\\]-~]+$' }),
       'Requested scopes; `openid` is always included. Many providers issue refresh tokens only for `offline_access`.',
       { default: ['openid', 'profile', 'email'], maxItems: 64 },
     ),
     parameters: Type.Optional(
-      Type.Record(Type.String({ pattern: '^[a-z_]{1,64}$' }), text(1024, 'Value of the parameter.'), {
+      Type.Record(Type.String({ pattern: '^[a-z_]{1,64}$' }), field.text(1024, 'Value of the parameter.'), {
         description: 'Additional login parameters, such as `prompt`, `acr_values` or `ui_locales`.',
       }),
     ),
-    userInfo: optionalFlag(
+    userInfo: field.optionalFlag(
       false,
       'Calls the userinfo endpoint at each login, and adds its claims to those of the ID token.',
     ),
-    unauthenticated: optionalOneOf(
+    unauthenticated: field.optionalOneOf(
       ['auto', 'redirect', '401', 'pass'],
       'Handling of requests without a session. `auto` redirects page loads to the login and answers the rest with 401. `redirect` redirects all GET and HEAD requests. `401` refuses all. `pass` forwards them without a consumer.',
       'auto',
     ),
     session: sessionOptions,
-    refreshBefore: optionalDuration(
+    refreshBefore: field.optionalDuration(
       'Time before the access token expires at which it is refreshed. Needs a refresh token.',
       '60s',
     ),
-    staleIfError: optionalDuration(
+    staleIfError: field.optionalDuration(
       'Time a session stays usable after its access token has expired while the provider is unavailable. After that, requests get 503 `GW_AUTH_UNAVAILABLE`.',
       '10m',
     ),
-    logout: optionalClosed('Logout at the gateway and at the provider.', {
-      path: string(
+    logout: field.optionalClosed('Logout at the gateway and at the provider.', {
+      path: field.string(
         'Logout path, for POST and GET. Accepted only from pages of the same site, so that other sites cannot log users out. A GET must be a page load.',
         { maxLength: 1024, pattern: place },
       ),
-      returnTo: optionalString(
+      returnTo: field.optionalString(
         'Path the browser is redirected to after the logout. Register this URL at the provider.',
         { maxLength: 1024, pattern: place, default: '/' },
       ),
-      provider: optionalFlag(
+      provider: field.optionalFlag(
         true,
         'Also ends the session at the provider, if it has an end-session endpoint.',
       ),
     }),
-    onStoreDown: optionalOneOf(
+    onStoreDown: field.optionalOneOf(
       ['open', 'closed'],
       'Handling of sessions while the store of ended sessions is unavailable. `open` accepts them, `closed` answers 503 `GW_AUTH_UNAVAILABLE`.',
       'open',
     ),
-    consumerClaim: optionalText(256, 'Claim with the consumer id.', { default: 'sub' }),
+    consumerClaim: field.optionalText(256, 'Claim with the consumer id.', { default: 'sub' }),
     ...consumerOptions,
-    accessTokenHeader: optionalText(
+    accessTokenHeader: field.optionalText(
       256,
       'Header that passes the access token to the upstream. `authorization` gets the prefix `Bearer`. A client header with this name is removed.',
     ),
-    idTokenHeader: optionalText(256, 'Header that passes the ID token to the upstream.'),
+    idTokenHeader: field.optionalText(256, 'Header that passes the ID token to the upstream.'),
   },
   [
     'Logs users in with OpenID Connect: the code flow with PKCE (S256), `state` and `nonce`. The state of each pending login is in an encrypted cookie for ten minutes, so a response of the provider is useless in another browser. A response that is repeated, late or without that cookie restarts the login. A sixth pending login in one browser discards the older ones. The policy checks the signature, issuer, audience, times, nonce and `at_hash` of the ID token. An `iat` more than 10 minutes ahead is refused, whatever `clockSkew` says. If the provider sends `iss` in the response (RFC 9207), it is checked, too.',

@@ -1,44 +1,37 @@
 import type { Configured } from '@sluice/core'
-import {
-  closed,
-  oneOf,
-  optionalFlag,
-  optionalInteger,
-  optionalList,
-  optionalOneOf,
-  optionalSize,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
 const TARGET_PATTERN = "^(path|query|cookie|body|body:\\$.+|header:(\\*|[!#$%&'*+.^_`|~0-9A-Za-z-]+))$"
 
-const target = string('`path`, `query`, `cookie`, `header:*`, `header:NAME`, `body` or `body:$.json.path`.', {
-  pattern: TARGET_PATTERN,
-  maxLength: 1024,
-})
+const target = field.string(
+  '`path`, `query`, `cookie`, `header:*`, `header:NAME`, `body` or `body:$.json.path`.',
+  {
+    pattern: TARGET_PATTERN,
+    maxLength: 1024,
+  },
+)
 
 function actions(description: string) {
-  return optionalOneOf(['block', 'remove', 'mask', 'log', 'tag'], description, 'block')
+  return field.optionalOneOf(['block', 'remove', 'mask', 'log', 'tag'], description, 'block')
 }
 
-const decode = optionalList(
-  oneOf(['url', 'html', 'unicode', 'base64', 'comments', 'spaces'], 'A decoding step.'),
+const decode = field.optionalList(
+  field.oneOf(['url', 'html', 'unicode', 'base64', 'comments', 'spaces'], 'A decoding step.'),
   'Decoding steps, after each of which the pattern is matched again. `url`: percent-encoding. `html`: entities, and XML comments, processing instructions and CDATA sections. `unicode`: JSON and script escapes, wide, styled and invisible characters. `base64`: base64 values and longer base64 parts of a text. `comments`: SQL comments. `spaces`: runs of white space.',
   { default: ['url', 'html', 'unicode'], uniqueItems: true },
 )
 
-const rule = closed(
+const rule = field.closed(
   'A pattern to match.',
   {
-    name: string('Name of the rule in the traffic log. Clients do not see it.', {
+    name: field.string('Name of the rule in the traffic log. Clients do not see it.', {
       pattern: '^[\\w.:/-]{1,100}$',
     }),
-    pattern: string('Regular expression in RE2 syntax, matched anywhere in the text.', {
+    pattern: field.string('Regular expression in RE2 syntax, matched anywhere in the text.', {
       minLength: 1,
       maxLength: 4096,
     }),
-    targets: optionalList(
+    targets: field.optionalList(
       target,
       'Parts of the message to scan: `path`, `query` and `cookie` (names and values), `header:*` (all headers except cookies), `header:NAME`, `body`, `body:$.json.path`. Responses have only headers and a body.',
       { default: ['query', 'body'], minItems: 1, maxItems: 50 },
@@ -47,23 +40,23 @@ const rule = closed(
     action: actions(
       'Action on a match. `block` refuses the message. `remove` deletes the header, parameter, cookie, JSON value or matched text. `mask` replaces the matched text with `***`. `log` records the rule name. `tag` also makes it available to conditions of later policies as `vars["content-filter.tag"]`.',
     ),
-    score: optionalInteger('Score of a `block` rule, used with `threshold`.', {
+    score: field.optionalInteger('Score of a `block` rule, used with `threshold`.', {
       default: 5,
       minimum: 1,
       maximum: 1000,
     }),
-    caseInsensitive: optionalFlag(true, 'Ignores case.'),
-    phase: optionalOneOf(['request', 'response'], 'Message to scan.', 'request'),
+    caseInsensitive: field.optionalFlag(true, 'Ignores case.'),
+    phase: field.optionalOneOf(['request', 'response'], 'Message to scan.', 'request'),
   },
   { deprecatedKeys: { target: 'targets' } },
 )
 
 /** Schema of the configuration of `content-filter`. */
-export const contentFilterSchema = policyOptions(
+export const contentFilterSchema = field.policyOptions(
   {
-    rules: optionalList(rule, 'Your own rules.', { minItems: 1, maxItems: 500 }),
-    packs: optionalList(
-      oneOf(
+    rules: field.optionalList(rule, 'Your own rules.', { minItems: 1, maxItems: 500 }),
+    packs: field.optionalList(
+      field.oneOf(
         [
           'sqli',
           'sqli@1',
@@ -79,31 +72,31 @@ export const contentFilterSchema = policyOptions(
       'Built-in rules for requests: `sqli`, `xss`, `path-traversal`, `command-injection`. A name with a version, such as `sqli@1`, keeps its rules when the gateway is updated.',
       { minItems: 1, maxItems: 8 },
     ),
-    packTargets: optionalList(target, 'Parts of the request that packs scan.', {
+    packTargets: field.optionalList(target, 'Parts of the request that packs scan.', {
       default: ['path', 'query', 'header:*', 'cookie', 'body'],
       minItems: 1,
       maxItems: 50,
     }),
     packAction: actions('Action of pack rules. `remove` and `mask` need a `packTargets` without `path`.'),
-    except: optionalList(
-      string('The name of a rule, such as `sqli/delay`.'),
+    except: field.optionalList(
+      field.string('The name of a rule, such as `sqli/delay`.'),
       'Pack rules to disable, such as `sqli/select-from`.',
       { maxItems: 100 },
     ),
-    threshold: optionalInteger(
+    threshold: field.optionalInteger(
       'Sum of scores at which a message is refused. Each matching `block` rule counts once. Without a threshold, the first match refuses.',
       { minimum: 1, maximum: 100_000 },
     ),
-    decodePasses: optionalInteger('Maximum number of nested encodings to decode.', {
+    decodePasses: field.optionalInteger('Maximum number of nested encodings to decode.', {
       default: 3,
       minimum: 1,
       maximum: 5,
     }),
-    maxScanBytes: optionalSize(
+    maxScanBytes: field.optionalSize(
       'Maximum size to scan, separately for the body and for the rest of the message. At most 4mb.',
       '256kb',
     ),
-    onExceed: optionalOneOf(
+    onExceed: field.optionalOneOf(
       ['block', 'pass', 'scan-prefix'],
       'Action on larger content: refuse it (`block`), pass it without scanning (`pass`), or scan only the beginning (`scan-prefix`).',
       'block',

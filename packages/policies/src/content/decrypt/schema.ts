@@ -10,51 +10,41 @@ import {
   sealedEncodingOption,
 } from '../../crypto/cipher/field-options.js'
 import { keyRingSchema } from '../../crypto/keys/key-ring.js'
-import {
-  closed,
-  list,
-  oneOf,
-  optionalFlag,
-  optionalOneOf,
-  optionalString,
-  optionalText,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
-const field = closed('A value to decrypt.', {
+const value = field.closed('A value to decrypt.', {
   from: locationOption('Location of the encrypted value.'),
   to: Type.Optional(locationOption('Location for the decrypted value. Default: `from`.')),
-  algorithm: oneOf(
+  algorithm: field.oneOf(
     CIPHER_NAMES,
     'Encryption algorithm. It is never taken from the message. Algorithms that begin with `weak-` need `allowWeak`.',
   ),
-  keys: list(
-    string('A key id.', { minLength: 1, maxLength: 64 }),
+  keys: field.list(
+    field.string('A key id.', { minLength: 1, maxLength: 64 }),
     'Keys that may be used: secrets, or private keys for RSA. A value that names its key is decrypted with that key. Otherwise each key is tried.',
     { minItems: 1, maxItems: 8 },
   ),
   encoding: sealedEncodingOption,
-  as: optionalOneOf(
+  as: field.optionalOneOf(
     ['text', 'json'],
     'With `to: json.…`, writes the decrypted text as a string or as a JSON value.',
     'text',
   ),
-  context: optionalString('Context with which the value was encrypted. May contain {{placeholders}}.', {
+  context: field.optionalString('Context with which the value was encrypted. May contain {{placeholders}}.', {
     maxLength: 512,
   }),
   optional: optionalOption,
-  contentType: optionalText(256, 'New `content-type`, with `to: body`.'),
+  contentType: field.optionalText(256, 'New `content-type`, with `to: body`.'),
 })
 
 /** Schema of the configuration of `decrypt`. */
-export const decryptSchema = policyOptions(
+export const decryptSchema = field.policyOptions(
   {
     phase: phaseOption,
     keys: keyRingSchema,
-    fields: list(field, 'Values to decrypt, in this order.', { minItems: 1, maxItems: 32 }),
+    fields: field.list(value, 'Values to decrypt, in this order.', { minItems: 1, maxItems: 32 }),
     maxBodyBytes: maxBodyOption,
-    allowWeak: optionalFlag(
+    allowWeak: field.optionalFlag(
       false,
       'Allows `weak-aes-256-cbc` and `weak-rsa1_5`. With these, accepting or refusing a message reveals something about the plaintext. Verify a signature first.',
     ),

@@ -10,50 +10,41 @@ import {
   sealedEncodingOption,
 } from '../../crypto/cipher/field-options.js'
 import { keyRingSchema } from '../../crypto/keys/key-ring.js'
-import {
-  closed,
-  list,
-  oneOf,
-  optionalFlag,
-  optionalString,
-  optionalText,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
-const field = closed('A value to encrypt.', {
+const value = field.closed('A value to encrypt.', {
   from: locationOption('Location of the value.'),
   to: Type.Optional(locationOption('Location for the encrypted value. Default: `from`.')),
-  algorithm: oneOf(
+  algorithm: field.oneOf(
     CIPHER_NAMES,
     'Encryption algorithm. Algorithms that begin with `weak-` need `allowWeak`.',
   ),
-  key: string('Key id. The key is a secret, or a public key for RSA.', { minLength: 1, maxLength: 64 }),
+  key: field.string('Key id. The key is a secret, or a public key for RSA.', { minLength: 1, maxLength: 64 }),
   encoding: sealedEncodingOption,
-  writeKeyId: optionalFlag(
+  writeKeyId: field.optionalFlag(
     true,
     'Writes `ID:` before the value, so that keys can be rotated. Ignored with `raw`.',
   ),
-  context: optionalString(
+  context: field.optionalString(
     'Context that must be the same for decryption (AAD, or the label for RSA). May contain {{placeholders}} such as `{{consumer.id}}`.',
     { maxLength: 512 },
   ),
-  keepSource: optionalFlag(false, 'Keeps the plaintext at `from` if `to` is a different location.'),
+  keepSource: field.optionalFlag(false, 'Keeps the plaintext at `from` if `to` is a different location.'),
   optional: optionalOption,
-  contentType: optionalText(
+  contentType: field.optionalText(
     256,
     'New `content-type`, with `to: body`. Default: `application/octet-stream` for `raw`, otherwise `text/plain`.',
   ),
 })
 
 /** Schema of the configuration of `encrypt`. */
-export const encryptSchema = policyOptions(
+export const encryptSchema = field.policyOptions(
   {
     phase: phaseOption,
     keys: keyRingSchema,
-    fields: list(field, 'Values to encrypt, in this order.', { minItems: 1, maxItems: 32 }),
+    fields: field.list(value, 'Values to encrypt, in this order.', { minItems: 1, maxItems: 32 }),
     maxBodyBytes: maxBodyOption,
-    allowWeak: optionalFlag(
+    allowWeak: field.optionalFlag(
       false,
       'Allows `weak-aes-256-cbc`, which does not detect modifications, and `weak-rsa1_5`.',
     ),

@@ -1,12 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { jsonLimitOptions } from '../../engines/json-schema/json-bounds.js'
-import {
-  optionalFlag,
-  optionalList,
-  optionalOneOf,
-  optionalString,
-  policyOptions,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 import { valueSource } from '../../shared/options/text-source.js'
 
 const source = valueSource('a JSON schema')
@@ -16,42 +10,42 @@ function flag(description: string) {
 }
 
 /** Schema of the configuration of `json-schema`. */
-export const jsonSchemaSchema = policyOptions(
+export const jsonSchemaSchema = field.policyOptions(
   {
     schema: Type.Optional(source),
-    schemas: optionalList(source, 'Several schemas, combined as `match` says.', {
+    schemas: field.optionalList(source, 'Several schemas, combined as `match` says.', {
       minItems: 1,
       maxItems: 50,
     }),
-    references: optionalList(
+    references: field.optionalList(
       source,
       'Schemas that the others refer to by their `$id`. Schemas are never fetched.',
       { minItems: 1, maxItems: 50 },
     ),
-    match: optionalOneOf(
+    match: field.optionalOneOf(
       ['any', 'all', 'first'],
       'Combination of several schemas. `any`: one schema must accept the document, and an error lists the violations of each. `first`: the same, but an error lists only those of the first schema. `all`: every schema must accept it.',
       'any',
     ),
-    select: optionalString(
+    select: field.optionalString(
       'JSON path (RFC 9535) to the values to validate, such as `$.order`. It must match at least one value, and every matched value must be valid.',
       { minLength: 1, maxLength: 2048, default: '$' },
     ),
-    phase: optionalOneOf(['request', 'response', 'both'], 'Bodies to validate.', 'request'),
-    draft: optionalOneOf(
+    phase: field.optionalOneOf(['request', 'response', 'both'], 'Bodies to validate.', 'request'),
+    draft: field.optionalOneOf(
       ['04', '07', '2019-09', '2020-12'],
       'Draft of the schemas. Default: the one named in `$schema`, otherwise 2020-12.',
     ),
-    formats: optionalFlag(true, 'Validates `format`. If false, the keyword is ignored.'),
+    formats: field.optionalFlag(true, 'Validates `format`. If false, the keyword is ignored.'),
     coerce: flag('Converts values to the type that the schema requires: `"5"` to `5`.'),
     removeAdditional: flag('Removes members that `additionalProperties: false` does not allow.'),
     applyDefaults: flag('Adds missing members that have a `default`.'),
-    mode: optionalOneOf(
+    mode: field.optionalOneOf(
       ['enforce', 'report'],
       '`report` lets invalid bodies pass and marks them with `x-gw-validation: failed`, in the request for the upstream or in the response for the client.',
       'enforce',
     ),
-    status: optionalOneOf([400, 422], 'Status for a request whose body is JSON but not valid.', 400),
+    status: field.optionalOneOf([400, 422], 'Status for a request whose body is JSON but not valid.', 400),
     ...jsonLimitOptions,
   },
   [

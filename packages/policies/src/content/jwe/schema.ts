@@ -1,56 +1,53 @@
 import { Type } from '@sinclair/typebox'
 import type { Configured } from '@sluice/core'
 import { jwksSchema, keyMembers, keySource, MAX_KEYS, MEDIA_TYPE } from '../../crypto/jose/key-schema.js'
-import {
-  closed,
-  list,
-  oneOf,
-  optionalList,
-  optionalOneOf,
-  optionalSize,
-  optionalString,
-  optionalText,
-  policyOptions,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 import { ENCRYPTIONS, KEY_ALGORITHMS } from './key-algorithm.js'
 
-const decrypt = closed('Decrypts bodies.', {
-  keys: optionalList(
-    closed('A private key or secret: `jwk`, `pem`, `file` or `secret`.', keyMembers(KEY_ALGORITHMS)),
+const decrypt = field.closed('Decrypts bodies.', {
+  keys: field.optionalList(
+    field.closed('A private key or secret: `jwk`, `pem`, `file` or `secret`.', keyMembers(KEY_ALGORITHMS)),
     'Decryption keys.',
     { minItems: 1, maxItems: MAX_KEYS },
   ),
   jwks: Type.Optional(jwksSchema),
-  algorithms: list(oneOf(KEY_ALGORITHMS, 'An algorithm.'), 'Accepted key management algorithms (`alg`).', {
-    minItems: 1,
-    uniqueItems: true,
-  }),
-  encryptions: optionalList(
-    oneOf(ENCRYPTIONS, 'A content encryption algorithm.'),
+  algorithms: field.list(
+    field.oneOf(KEY_ALGORITHMS, 'An algorithm.'),
+    'Accepted key management algorithms (`alg`).',
+    {
+      minItems: 1,
+      uniqueItems: true,
+    },
+  ),
+  encryptions: field.optionalList(
+    field.oneOf(ENCRYPTIONS, 'A content encryption algorithm.'),
     'Accepted content encryption algorithms (`enc`).',
     { default: ['A256GCM'], minItems: 1, uniqueItems: true },
   ),
-  contentType: optionalString('Content type of the decrypted body.', {
+  contentType: field.optionalString('Content type of the decrypted body.', {
     default: 'application/json',
     pattern: MEDIA_TYPE,
   }),
 })
 
-const encrypt = closed('Encrypts bodies.', {
-  key: closed('Public key of the recipient, or shared secret: `jwk`, `pem`, `file` or `secret`.', keySource),
-  algorithm: oneOf(KEY_ALGORITHMS, 'Key management algorithm (`alg`).'),
-  encryption: optionalOneOf(ENCRYPTIONS, 'Content encryption algorithm (`enc`).', 'A256GCM'),
-  typ: optionalText(256, 'Header parameter `typ`. Default: none.'),
-  cty: optionalText(256, 'Header parameter `cty`. Default: none.'),
+const encrypt = field.closed('Encrypts bodies.', {
+  key: field.closed(
+    'Public key of the recipient, or shared secret: `jwk`, `pem`, `file` or `secret`.',
+    keySource,
+  ),
+  algorithm: field.oneOf(KEY_ALGORITHMS, 'Key management algorithm (`alg`).'),
+  encryption: field.optionalOneOf(ENCRYPTIONS, 'Content encryption algorithm (`enc`).', 'A256GCM'),
+  typ: field.optionalText(256, 'Header parameter `typ`. Default: none.'),
+  cty: field.optionalText(256, 'Header parameter `cty`. Default: none.'),
 })
 
 /** Schema of the configuration of `jwe`. */
-export const jweSchema = policyOptions(
+export const jweSchema = field.policyOptions(
   {
-    phase: optionalOneOf(['request', 'response'], 'Body to encrypt or decrypt.', 'request'),
+    phase: field.optionalOneOf(['request', 'response'], 'Body to encrypt or decrypt.', 'request'),
     decrypt: Type.Optional(decrypt),
     encrypt: Type.Optional(encrypt),
-    maxBodyBytes: optionalSize('Maximum size of the body. Default: the limit of the listener.'),
+    maxBodyBytes: field.optionalSize('Maximum size of the body. Default: the limit of the listener.'),
   },
   [
     'Configure either `decrypt` or `encrypt`. Bodies use the compact serialisation (RFC 7516 section 7.1). Every error in an encrypted request gets the same response, 400 `GW_DECRYPT_FAILED`; an error in a response gets 502 `GW_RESPONSE_INVALID`. Bodies with a content coding are refused with 415 `GW_MEDIA_TYPE` or 502.',

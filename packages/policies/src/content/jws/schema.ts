@@ -9,76 +9,64 @@ import {
   MEDIA_TYPE,
 } from '../../crypto/jose/key-schema.js'
 import { SIGNATURE_ALGORITHMS } from '../../crypto/keys/signature-algorithm.js'
-import {
-  closed,
-  list,
-  oneOf,
-  optionalFlag,
-  optionalList,
-  optionalOneOf,
-  optionalSize,
-  optionalString,
-  optionalText,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
-const verify = closed('Verifies signatures.', {
-  keys: optionalList(
-    closed('A key: `jwk`, `pem`, `file` or `secret`.', keyMembers(SIGNATURE_ALGORITHMS)),
+const verify = field.closed('Verifies signatures.', {
+  keys: field.optionalList(
+    field.closed('A key: `jwk`, `pem`, `file` or `secret`.', keyMembers(SIGNATURE_ALGORITHMS)),
     'Accepted keys.',
     { minItems: 1, maxItems: MAX_KEYS },
   ),
   jwks: Type.Optional(jwksSchema),
-  algorithms: list(oneOf(SIGNATURE_ALGORITHMS, 'An algorithm.'), 'Accepted algorithms.', {
+  algorithms: field.list(field.oneOf(SIGNATURE_ALGORITHMS, 'An algorithm.'), 'Accepted algorithms.', {
     minItems: 1,
     uniqueItems: true,
   }),
-  types: optionalList(
-    string('A type.', { minLength: 1, maxLength: 256 }),
+  types: field.optionalList(
+    field.string('A type.', { minLength: 1, maxLength: 256 }),
     'Accepted values of the header parameter `typ`, case-insensitive. Without it `typ` is not checked. Use it to reject tokens that the same key signs for other purposes.',
     { minItems: 1 },
   ),
-  payload: optionalOneOf(
+  payload: field.optionalOneOf(
     ['unwrap', 'keep'],
     '`unwrap` replaces a compact or JSON body with its payload. `keep` leaves the body unchanged.',
     'unwrap',
   ),
-  contentType: optionalString('Content type of an unwrapped payload.', {
+  contentType: field.optionalString('Content type of an unwrapped payload.', {
     default: 'application/json',
     pattern: MEDIA_TYPE,
   }),
 })
 
-const sign = closed('Creates signatures.', {
-  key: closed('Private key or secret: `jwk`, `pem`, `file` or `secret`.', keySource),
-  algorithm: oneOf(SIGNATURE_ALGORITHMS, 'Signature algorithm.'),
-  typ: optionalText(256, 'Header parameter `typ`. Default: none.'),
-  cty: optionalText(256, 'Header parameter `cty`. Default: none.'),
+const sign = field.closed('Creates signatures.', {
+  key: field.closed('Private key or secret: `jwk`, `pem`, `file` or `secret`.', keySource),
+  algorithm: field.oneOf(SIGNATURE_ALGORITHMS, 'Signature algorithm.'),
+  typ: field.optionalText(256, 'Header parameter `typ`. Default: none.'),
+  cty: field.optionalText(256, 'Header parameter `cty`. Default: none.'),
 })
 
 /** Schema of the configuration of `jws`. */
-export const jwsSchema = policyOptions(
+export const jwsSchema = field.policyOptions(
   {
-    phase: optionalOneOf(['request', 'response'], 'Body to sign or verify.', 'request'),
-    form: optionalOneOf(
+    phase: field.optionalOneOf(['request', 'response'], 'Body to sign or verify.', 'request'),
+    form: field.optionalOneOf(
       ['compact', 'json', 'detached'],
       'Form of the signature. `compact`: the body is a compact JWS. `json`: the body is a flattened JSON JWS (RFC 7515 section 7.2.2). `detached`: the body stays unchanged and a header contains the signature (appendix F).',
       'compact',
     ),
-    header: optionalString('Header with a detached signature.', {
+    header: field.optionalString('Header with a detached signature.', {
       default: 'x-jws-signature',
       minLength: 1,
       maxLength: 256,
     }),
-    unencoded: optionalFlag(
+    unencoded: field.optionalFlag(
       true,
       'Signs the unencoded body (`b64: false`, RFC 7797) in detached signatures. If false, the base64url encoding of the body is signed.',
     ),
     verify: Type.Optional(verify),
     sign: Type.Optional(sign),
     allowWeak: allowWeakSchema,
-    maxBodyBytes: optionalSize('Maximum size of the body. Default: the limit of the listener.'),
+    maxBodyBytes: field.optionalSize('Maximum size of the body. Default: the limit of the listener.'),
   },
   [
     'Configure either `verify` or `sign`. A request without a signature gets 401 `GW_SIGNATURE_MISSING`. A wrong signature, or one with a key or algorithm that is not allowed, gets 401 `GW_SIGNATURE_INVALID`. A body that is not a JWS gets 400 `GW_BODY_UNPARSABLE`. An invalid response is replaced with 502 `GW_RESPONSE_INVALID`. Bodies with a content coding are refused with 415 `GW_MEDIA_TYPE` or 502.',

@@ -1,52 +1,52 @@
 import type { Static } from '@sinclair/typebox'
-import {
-  closed,
-  list,
-  oneOf,
-  optionalInteger,
-  optionalList,
-  optionalOneOf,
-  optionalSize,
-  optionalString,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
 function names(description: string) {
-  return optionalList(string('Name, case-insensitive.', { minLength: 1, maxLength: 256 }), description, {
-    minItems: 1,
-    maxItems: 200,
-  })
+  return field.optionalList(
+    field.string('Name, case-insensitive.', { minLength: 1, maxLength: 256 }),
+    description,
+    {
+      minItems: 1,
+      maxItems: 200,
+    },
+  )
 }
 
 function keep(end: string) {
-  return optionalInteger(
+  return field.optionalInteger(
     `Characters at the ${end} that \`mask\` keeps, if at least as many are hidden as shown.`,
     { default: 0, minimum: 0, maximum: 64 },
   )
 }
 
-const rule = closed('Values to redact, and the action.', {
-  phase: optionalOneOf(['request', 'response', 'both'], 'Messages that the rule applies to.', 'response'),
+const rule = field.closed('Values to redact, and the action.', {
+  phase: field.optionalOneOf(
+    ['request', 'response', 'both'],
+    'Messages that the rule applies to.',
+    'response',
+  ),
   keys: names('Names of JSON members, at any depth, and of form fields.'),
-  paths: optionalList(
-    string('JSON path, such as `$.user.iban`.', { pattern: '^\\$.+', maxLength: 1024 }),
+  paths: field.optionalList(
+    field.string('JSON path, such as `$.user.iban`.', { pattern: '^\\$.+', maxLength: 1024 }),
     'JSON paths with names, positions, `*` and `..`.',
     { minItems: 1, maxItems: 200 },
   ),
   headers: names('Names of header fields. Applies to all their lines.'),
   query: names('Names of query parameters, for requests only.'),
-  types: optionalList(
-    oneOf(['card', 'iban', 'tckn', 'email', 'phone', 'jwt', 'private-key', 'aws-key'], 'Type of value.'),
+  types: field.optionalList(
+    field.oneOf(
+      ['card', 'iban', 'tckn', 'email', 'phone', 'jwt', 'private-key', 'aws-key'],
+      'Type of value.',
+    ),
     'Types of values to find anywhere in the body: payment cards and IBANs with a valid checksum, Turkish identity numbers (`tckn`), e-mail addresses, telephone numbers, JSON web tokens, private keys, AWS key ids.',
     { minItems: 1, uniqueItems: true },
   ),
-  patterns: optionalList(
-    string('Regular expression in RE2 syntax.', { minLength: 1, maxLength: 4096 }),
+  patterns: field.optionalList(
+    field.string('Regular expression in RE2 syntax.', { minLength: 1, maxLength: 4096 }),
     'Patterns to find anywhere in the body.',
     { minItems: 1, maxItems: 100 },
   ),
-  action: optionalOneOf(
+  action: field.optionalOneOf(
     ['mask', 'delete', 'hash'],
     '`mask` replaces the value with `***`, `delete` removes it, `hash` replaces it with a keyed digest that is equal for equal values.',
     'mask',
@@ -56,16 +56,16 @@ const rule = closed('Values to redact, and the action.', {
 })
 
 /** Schema of the `redact` configuration. */
-export const redactSchema = policyOptions(
+export const redactSchema = field.policyOptions(
   {
-    rules: list(rule, 'Redaction rules.', { minItems: 1, maxItems: 100 }),
-    secret: optionalString('Key of `hash`, at least 16 characters.', {
+    rules: field.list(rule, 'Redaction rules.', { minItems: 1, maxItems: 100 }),
+    secret: field.optionalString('Key of `hash`, at least 16 characters.', {
       secret: true,
       minLength: 16,
       maxLength: 1024,
     }),
-    maxBodyBytes: optionalSize('Maximum body size. Larger bodies are refused.', '1mb'),
-    unreadable: optionalOneOf(
+    maxBodyBytes: field.optionalSize('Maximum body size. Larger bodies are refused.', '1mb'),
+    unreadable: field.optionalOneOf(
       ['refuse', 'pass'],
       'Handling of bodies that the rules cannot read: binary data, or text that is neither JSON nor a form if a rule has `keys` or `paths`.',
       'refuse',

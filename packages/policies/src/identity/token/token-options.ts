@@ -6,26 +6,16 @@ import {
   headerCredential,
   queryCredential,
 } from '../../shared/field-location/credential.js'
-import {
-  list,
-  optionalFlag,
-  optionalList,
-  optionalOneOf,
-  optionalSize,
-  optionalString,
-  optionalText,
-  string,
-  text,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
 /** Returns the schema of a list of accepted or required texts. */
 export function acceptedTexts(description: string, item: string) {
   const options = { minItems: 1, maxItems: 1000, uniqueItems: true }
-  return optionalList(text(2048, item), description, options)
+  return field.optionalList(field.text(2048, item), description, options)
 }
 
 const scalar = [
-  string('A string.'),
+  field.string('A string.'),
   Type.Number({ description: 'A number.' }),
   Type.Boolean({ description: 'A boolean.' }),
 ]
@@ -44,7 +34,10 @@ export const claimOptions = {
   requiredClaims: Type.Optional(
     Type.Record(
       Type.String({ pattern: '^.{1,256}$' }),
-      Type.Union([...scalar, list(Type.Union(scalar, { description: 'A value.' }), 'Accepted values.')]),
+      Type.Union([
+        ...scalar,
+        field.list(Type.Union(scalar, { description: 'A value.' }), 'Accepted values.'),
+      ]),
       {
         description:
           'Claims that the token must have, and their accepted value or list of values. An empty list only requires the claim to be present. `a.b` reads `b` inside of `a`. A claim that is itself a list matches if one of its items does.',
@@ -55,34 +48,34 @@ export const claimOptions = {
 
 /** Options for the place of a token in a request. */
 export const placeOptions = {
-  maxTokenBytes: optionalSize('Maximum size of a token.', '8kb'),
-  tokenFrom: optionalOneOf(
+  maxTokenBytes: field.optionalSize('Maximum size of a token.', '8kb'),
+  tokenFrom: field.optionalOneOf(
     ['header', 'cookie', 'query'],
     'Location of the token. Prefer a header: query parameters end up in logs and browser histories.',
     'header',
   ),
-  name: optionalText(
+  name: field.optionalText(
     256,
     'Header name (case-insensitive), or cookie or query parameter name (case-sensitive). Default: `authorization`, or `access_token` for cookies and queries.',
   ),
-  scheme: optionalString(
+  scheme: field.optionalString(
     'Authentication scheme before the token in a header, case-insensitive. Default: `Bearer` for `authorization`, none for other headers.',
     { maxLength: 64 },
   ),
-  strip: optionalFlag(true, 'Removes the token before the request is sent upstream.'),
-  realm: optionalString('Protection space named in the challenge.', { maxLength: 256 }),
+  strip: field.optionalFlag(true, 'Removes the token before the request is sent upstream.'),
+  realm: field.optionalString('Protection space named in the challenge.', { maxLength: 256 }),
 }
 
 /** Options for the claims that describe the consumer, in addition to `consumerClaim`. */
 export const consumerOptions = {
-  nameClaim: optionalText(256, 'Claim with the consumer name. Default: the id.'),
-  groupsClaim: optionalText(
+  nameClaim: field.optionalText(256, 'Claim with the consumer name. Default: the id.'),
+  groupsClaim: field.optionalText(
     256,
     'Claim with the groups of the consumer, as a list or as a string with spaces, such as `realm_access.roles`.',
   ),
-  rolesClaim: optionalText(256, 'Claim with the roles of the consumer, in the same format as groups.'),
+  rolesClaim: field.optionalText(256, 'Claim with the roles of the consumer, in the same format as groups.'),
   forwardClaims: Type.Optional(
-    Type.Record(Type.String({ pattern: '^.{1,256}$' }), text(256, 'Header for the claim.'), {
+    Type.Record(Type.String({ pattern: '^.{1,256}$' }), field.text(256, 'Header for the claim.'), {
       description:
         'Claims and the headers in which they are sent upstream. Fields with these names sent by the client are always removed, including spellings with underscores instead of hyphens. A claim that is absent or not valid in a header (line breaks, non-ASCII) is not sent.',
     }),

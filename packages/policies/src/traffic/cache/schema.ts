@@ -1,26 +1,16 @@
 import { type Static, Type } from '@sinclair/typebox'
-import {
-  oneOf,
-  optionalDuration,
-  optionalFlag,
-  optionalInteger,
-  optionalOneOf,
-  optionalSize,
-  optionalString,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
-const expression = string('An expression.', { minLength: 1, maxLength: 4096 })
+const expression = field.string('An expression.', { minLength: 1, maxLength: 4096 })
 
 /** Schema of the configuration of `cache`. */
-export const cachePolicySchema = policyOptions(
+export const cachePolicySchema = field.policyOptions(
   {
-    operation: oneOf(
+    operation: field.oneOf(
       ['lookup', 'populate', 'invalidate'],
       '`lookup` reads a value, `populate` writes one, `invalidate` deletes one, or the whole space if there is no `key`.',
     ),
-    space: string('Namespace of the keys. Values in different spaces are independent.', {
+    space: field.string('Namespace of the keys. Values in different spaces are independent.', {
       pattern: '^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$',
     }),
     key: Type.Optional(
@@ -29,24 +19,24 @@ export const cachePolicySchema = policyOptions(
           'Cache key: an expression such as `req.path`, `req.query["id"]` or `req.body.json("$.id")`, or a list of expressions. If one of them has no value, there is no key and the policy does nothing.',
       }),
     ),
-    shared: optionalFlag(
+    shared: field.optionalFlag(
       false,
       'Shares values between consumers. Otherwise the authenticated consumer is part of the key.',
     ),
-    phase: optionalOneOf(
+    phase: field.optionalOneOf(
       ['request', 'response'],
       'Time at which the policy runs. Default: `request` for `lookup`, `response` for the others.',
     ),
-    into: optionalString(
+    into: field.optionalString(
       'Target of `lookup`: `vars.NAME`, `header.NAME` of the request (of the response with `phase: response`), or `reply`, which sends the value to the client.',
       { minLength: 1, maxLength: 256 },
     ),
-    status: optionalInteger('Status code of `lookup` with `into: reply`.', {
+    status: field.optionalInteger('Status code of `lookup` with `into: reply`.', {
       default: 200,
       minimum: 200,
       maximum: 599,
     }),
-    from: optionalString(
+    from: field.optionalString(
       'Value that `populate` stores: `body`, `json.PATH` in the body, `header.NAME` or `vars.NAME`, from the message selected by `phase`.',
       { minLength: 1, maxLength: 256 },
     ),
@@ -56,17 +46,17 @@ export const cachePolicySchema = policyOptions(
           'JSON value that `populate` stores instead of `from`. May contain {{placeholders}}, as in `mock`.',
       }),
     ),
-    ttl: optionalDuration('Time for which `populate` stores the value, 1ms to 365d.', '5m'),
-    ttlFrom: optionalString(
+    ttl: field.optionalDuration('Time for which `populate` stores the value, 1ms to 365d.', '5m'),
+    ttlFrom: field.optionalString(
       'Expression for the lifetime in seconds, such as `int(res.header["x-ttl"])`. It replaces `ttl` if it returns a number. With 0 or less nothing is stored.',
       { minLength: 1, maxLength: 4096 },
     ),
-    maxBytes: optionalSize('Maximum size of a value that `populate` stores, at most 1000kb.', '64kb'),
-    anyStatus: optionalFlag(
+    maxBytes: field.optionalSize('Maximum size of a value that `populate` stores, at most 1000kb.', '64kb'),
+    anyStatus: field.optionalFlag(
       false,
       'Also runs for responses whose status is not 2xx, with `phase: response`. A partial body (206) is never stored.',
     ),
-    onStoreDown: optionalOneOf(
+    onStoreDown: field.optionalOneOf(
       ['open', 'closed'],
       'Reaction if the store does not respond: continue without the value (`open`), or refuse with 503 `GW_CACHE_UNAVAILABLE` (`closed`).',
       'open',

@@ -1,20 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { type Configured, RATIO_PATTERN } from '@sluice/core'
-import {
-  optionalDuration,
-  optionalFlag,
-  optionalInteger,
-  optionalList,
-  optionalOneOf,
-  optionalString,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
-const expression = string('An expression.', { minLength: 1, maxLength: 4096 })
+const expression = field.string('An expression.', { minLength: 1, maxLength: 4096 })
 
 /** Schema of the configuration of `client-ban`. */
-export const clientBanSchema = policyOptions(
+export const clientBanSchema = field.policyOptions(
   {
     key: Type.Optional(
       Type.Union([expression, Type.Array(expression, { minItems: 1, maxItems: 5 })], {
@@ -23,7 +14,7 @@ export const clientBanSchema = policyOptions(
           'Key by which callers are counted and banned: an expression such as `client.ip`, `consumer.id` or `req.header["x-tenant"]`, or a list of expressions. IPv6 addresses are grouped by /64 network. Requests with a missing or empty key are neither counted nor refused.',
       }),
     ),
-    count: optionalString('Boolean expression that selects the responses to count.', {
+    count: field.optionalString('Boolean expression that selects the responses to count.', {
       default: 'res.status == 401',
       minLength: 1,
       maxLength: 4096,
@@ -41,37 +32,41 @@ export const clientBanSchema = policyOptions(
         },
       ),
     ),
-    minRequests: optionalInteger(
+    minRequests: field.optionalInteger(
       'Minimum number of responses of a caller before a ban, if `threshold` is a share.',
       { default: 20, minimum: 1, maximum: 1_000_000 },
     ),
-    window: optionalDuration(
+    window: field.optionalDuration(
       'Length of the counting window, which starts with the first counted response.',
       '1m',
     ),
-    ban: optionalDuration('Duration of a ban.', '10m'),
-    growth: optionalInteger(
+    ban: field.optionalDuration('Duration of a ban.', '10m'),
+    growth: field.optionalInteger(
       'Factor by which each further ban of a caller is longer than the last one, up to `maxBan`. A ban is remembered for `maxBan` after it ends. With 1 all bans have the same length.',
       { default: 1, minimum: 1, maximum: 100 },
     ),
-    maxBan: optionalDuration('Maximum duration of a ban, with `growth`.', '1d'),
-    status: optionalOneOf([403, 429], 'Status code for banned callers. The response has `Retry-After`.', 429),
-    ignore: optionalList(
-      string('An address or a range, as in `ip-filter`.', { minLength: 1, maxLength: 100 }),
+    maxBan: field.optionalDuration('Maximum duration of a ban, with `growth`.', '1d'),
+    status: field.optionalOneOf(
+      [403, 429],
+      'Status code for banned callers. The response has `Retry-After`.',
+      429,
+    ),
+    ignore: field.optionalList(
+      field.string('An address or a range, as in `ip-filter`.', { minLength: 1, maxLength: 100 }),
       'Addresses that are never banned. The client address is determined after trusted proxies.',
       { minItems: 1, maxItems: 10_000 },
     ),
-    scope: optionalOneOf(
+    scope: field.optionalOneOf(
       ['cluster', 'gateway'],
       'Sharing of counts and bans: all gateways with the same `state`, or only the workers of this gateway. Without `state` both are the same.',
       'cluster',
     ),
-    onStoreDown: optionalOneOf(
+    onStoreDown: field.optionalOneOf(
       ['local', 'open'],
       'Behaviour while the store does not respond: each worker counts and bans on its own (`local`), or nobody new is banned (`open`). Bans that a worker knows stay in effect.',
       'local',
     ),
-    dryRun: optionalFlag(
+    dryRun: field.optionalFlag(
       false,
       'Bans nobody. Sets the variable `client-ban` to `would-deny` for requests that would have been refused.',
     ),

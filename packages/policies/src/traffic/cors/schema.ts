@@ -1,24 +1,17 @@
 import type { Configured } from '@sluice/core'
-import {
-  list,
-  optionalDuration,
-  optionalFlag,
-  optionalList,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
 function names(description: string, fallback?: readonly string[]) {
-  const name = string('A name, or `*`.', { minLength: 1, maxLength: 100 })
+  const name = field.string('A name, or `*`.', { minLength: 1, maxLength: 100 })
   const defaults = fallback === undefined ? {} : { default: [...fallback] }
-  return optionalList(name, description, { maxItems: 100, ...defaults })
+  return field.optionalList(name, description, { maxItems: 100, ...defaults })
 }
 
 /** Schema of the configuration of `cors`. */
-export const corsSchema = policyOptions(
+export const corsSchema = field.policyOptions(
   {
-    origins: list(
-      string('An origin.', { minLength: 1, maxLength: 4096 }),
+    origins: field.list(
+      field.string('An origin.', { minLength: 1, maxLength: 4096 }),
       'Origins whose pages may read responses. `https://app.example.com` is one origin. In `https://*.example.com` the star stands for one or more labels. `~regex` matches whole origins, `null` stands for sandboxed pages and local files, `*` for every origin.',
       { minItems: 1, maxItems: 100 },
     ),
@@ -37,15 +30,15 @@ export const corsSchema = policyOptions(
     exposedHeaders: names(
       'Response header fields that pages may read in addition to the CORS-safelisted ones. `*` exposes all fields.',
     ),
-    credentials: optionalFlag(
+    credentials: field.optionalFlag(
       false,
       'Lets pages send credentials such as cookies, and read the responses. Cannot be combined with the origins `*` and `null`, an expression that matches every origin, or `exposedHeaders: ["*"]`.',
     ),
-    maxAge: optionalDuration(
+    maxAge: field.optionalDuration(
       'Time for which browsers may cache the response to a preflight. `0s` disables caching. The maximum is 2 h in Chromium and 24 h in Firefox.',
       '1h',
     ),
-    privateNetwork: optionalFlag(
+    privateNetwork: field.optionalFlag(
       false,
       'Lets pages on the public internet call this gateway in a private network (`Access-Control-Allow-Private-Network`).',
     ),

@@ -1,13 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { type Configured, RATIO_PATTERN } from '@sluice/core'
-import {
-  closed,
-  integer,
-  optionalClosed,
-  optionalInteger,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
 const percent = Type.Optional(
   Type.String({
@@ -20,35 +13,40 @@ const percent = Type.Optional(
 const PERCENTAGE = { deprecatedKeys: { percentage: 'percent' } }
 
 /** Schema of the configuration of `fault`. */
-export const faultSchema = policyOptions(
+export const faultSchema = field.policyOptions(
   {
-    guard: optionalClosed(
+    guard: field.optionalClosed(
       'Injects faults only into requests with this header field, which is not sent upstream.',
       {
-        header: string('Name of the header field.', { minLength: 1, maxLength: 256 }),
-        value: string('Secret of at least 16 characters, preferably as a reference: `${env:FAULT_KEY}`.', {
-          secret: true,
-          minLength: 1,
-          maxLength: 1024,
-        }),
+        header: field.string('Name of the header field.', { minLength: 1, maxLength: 256 }),
+        value: field.string(
+          'Secret of at least 16 characters, preferably as a reference: `${env:FAULT_KEY}`.',
+          {
+            secret: true,
+            minLength: 1,
+            maxLength: 1024,
+          },
+        ),
       },
     ),
-    delay: optionalClosed(
+    delay: field.optionalClosed(
       'Delays requests.',
       {
         percent,
-        duration: string('Length of the delay, up to 20s.', { pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$' }),
+        duration: field.string('Length of the delay, up to 20s.', {
+          pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$',
+        }),
       },
       PERCENTAGE,
     ),
     abort: Type.Optional(
-      closed(
+      field.closed(
         'Refuses requests, after the delay if there is one.',
-        { percent, status: integer('Status code.', { minimum: 400, maximum: 599 }) },
+        { percent, status: field.integer('Status code.', { minimum: 400, maximum: 599 }) },
         PERCENTAGE,
       ),
     ),
-    maxDelayed: optionalInteger(
+    maxDelayed: field.optionalInteger(
       'Maximum number of delayed requests at once, per worker. Further requests are not delayed.',
       { minimum: 1, maximum: 10_000, default: 100 },
     ),

@@ -1,22 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox'
-import {
-  optionalClosed,
-  optionalFlag,
-  optionalList,
-  optionalOneOf,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 import { fileSource } from '../../shared/options/text-source.js'
 
 function places(description: string) {
-  return optionalClosed(description, {
-    countries: optionalList(
-      string('A country code (ISO 3166-1 alpha-2), such as `TR`.', { pattern: '^[A-Z]{2}$' }),
+  return field.optionalClosed(description, {
+    countries: field.optionalList(
+      field.string('A country code (ISO 3166-1 alpha-2), such as `TR`.', { pattern: '^[A-Z]{2}$' }),
       'Countries.',
       { minItems: 1, maxItems: 300 },
     ),
-    continents: optionalList(
+    continents: field.optionalList(
       Type.Union(
         ['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA'].map((code) => Type.Literal(code)),
         { description: 'A continent code.' },
@@ -24,13 +17,13 @@ function places(description: string) {
       'Continents: Africa, Antarctica, Asia, Europe, North America, Oceania, South America.',
       { minItems: 1, maxItems: 7 },
     ),
-    networks: optionalList(
-      string('An autonomous system, such as `AS64500`.', { pattern: '^AS[0-9]{1,10}$' }),
+    networks: field.optionalList(
+      field.string('An autonomous system, such as `AS64500`.', { pattern: '^AS[0-9]{1,10}$' }),
       'Autonomous systems of providers and data centers.',
       { minItems: 1, maxItems: 10_000 },
     ),
-    cities: optionalList(
-      string('A country code and the English name of a city, such as `DE/Berlin`.', {
+    cities: field.optionalList(
+      field.string('A country code and the English name of a city, such as `DE/Berlin`.', {
         pattern: '^[A-Z]{2}/.+$',
         maxLength: 200,
       }),
@@ -43,7 +36,7 @@ function places(description: string) {
 const decision = ['allow', 'deny'] as const
 
 /** Schema of the configuration of `geo-filter`. */
-export const geoFilterSchema = policyOptions(
+export const geoFilterSchema = field.policyOptions(
   {
     database: fileSource('the database in the MaxMind DB format, such as GeoLite2-Country.mmdb'),
     networkDatabase: Type.Optional(
@@ -51,16 +44,16 @@ export const geoFilterSchema = policyOptions(
     ),
     allow: places('Places from which callers are allowed. If set, all other callers are denied.'),
     deny: places('Places from which callers are denied. Takes precedence over `allow`.'),
-    unknown: optionalOneOf(
+    unknown: field.optionalOneOf(
       decision,
       'Decision for callers whose location is not in the database. Default: `deny` if there is an `allow`, otherwise `allow`.',
     ),
-    private: optionalOneOf(
+    private: field.optionalOneOf(
       decision,
       'Decision for addresses without a location: loopback, link-local, private (RFC 1918, RFC 4193) and shared addresses (RFC 6598).',
       'allow',
     ),
-    dryRun: optionalFlag(
+    dryRun: field.optionalFlag(
       false,
       'Denies nobody. Sets the variable `geo-filter` to `would-deny` for requests that would have been denied.',
     ),

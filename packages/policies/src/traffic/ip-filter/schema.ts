@@ -1,32 +1,30 @@
-import {
-  optionalFlag,
-  optionalList,
-  optionalOneOf,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
 /** Maximum number of ranges in a list. */
 const MAX_RANGES = 100_000
 
 function ranges(description: string) {
-  return optionalList(string('An address or a range.', { minLength: 1, maxLength: 100 }), description, {
-    minItems: 1,
-    maxItems: MAX_RANGES,
-  })
+  return field.optionalList(
+    field.string('An address or a range.', { minLength: 1, maxLength: 100 }),
+    description,
+    {
+      minItems: 1,
+      maxItems: MAX_RANGES,
+    },
+  )
 }
 
 /** Schema of the configuration of `ip-filter`. */
-export const ipFilterSchema = policyOptions(
+export const ipFilterSchema = field.policyOptions(
   {
     allow: ranges('Addresses that are allowed. If set, all others are denied.'),
     deny: ranges('Addresses that are denied. Takes precedence over `allow`.'),
-    source: optionalOneOf(
+    source: field.optionalOneOf(
       ['client', 'peer'],
       'Address to check: `client` is the client after the trusted proxies of the listener, `peer` is the other end of the connection.',
       'client',
     ),
-    dryRun: optionalFlag(
+    dryRun: field.optionalFlag(
       false,
       'Denies nobody. Sets the variable `ip-filter` to `would-deny` for requests that would have been denied.',
     ),

@@ -1,25 +1,19 @@
 import { Type } from '@sinclair/typebox'
-import {
-  optionalDuration,
-  optionalList,
-  optionalString,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 import { textSource } from '../../shared/options/text-source.js'
 
 /** Schema of the configuration of `maintenance`. */
-export const maintenanceSchema = policyOptions(
+export const maintenanceSchema = field.policyOptions(
   {
-    message: optionalString('Message for callers, as plain text.', {
+    message: field.optionalString('Message for callers, as plain text.', {
       default: 'This service is down for maintenance; please try again later.',
       minLength: 1,
       maxLength: 2000,
     }),
-    retryAfter: optionalDuration('Time after which callers should try again, for `Retry-After`.', '5m'),
+    retryAfter: field.optionalDuration('Time after which callers should try again, for `Retry-After`.', '5m'),
     html: Type.Optional(textSource('the page for browsers, sent unchanged')),
-    allow: optionalList(
-      string('An address or a range, as in `ip-filter`.', { minLength: 1, maxLength: 100 }),
+    allow: field.optionalList(
+      field.string('An address or a range, as in `ip-filter`.', { minLength: 1, maxLength: 100 }),
       'Addresses that may still call, for example testers. The client address is determined after trusted proxies.',
       { minItems: 1, maxItems: 1000 },
     ),

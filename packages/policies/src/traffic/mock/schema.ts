@@ -1,30 +1,22 @@
 import { type Static, Type } from '@sinclair/typebox'
-import {
-  optionalDuration,
-  optionalFile,
-  optionalFlag,
-  optionalInteger,
-  optionalRecord,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 import { TEMPLATE_VARIABLES } from '../../shared/options/template.js'
 
 const VARIABLES = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
 
 /** Schema of the configuration of `mock`. */
-export const mockSchema = policyOptions(
+export const mockSchema = field.policyOptions(
   {
-    status: optionalInteger('Status code.', { minimum: 200, maximum: 599, default: 200 }),
-    headers: optionalRecord(
-      string('A header value. May contain {{placeholders}}.', { maxLength: 8192 }),
+    status: field.optionalInteger('Status code.', { minimum: 200, maximum: 599, default: 200 }),
+    headers: field.optionalRecord(
+      field.string('A header value. May contain {{placeholders}}.', { maxLength: 8192 }),
       'Header fields.',
       { maxProperties: 100 },
     ),
     body: Type.Optional(
       Type.Union(
         [
-          string('Sent unchanged.', { maxLength: 1_048_576 }),
+          field.string('Sent unchanged.', { maxLength: 1_048_576 }),
           Type.Record(Type.String(), Type.Unknown(), { description: 'Sent as JSON.' }),
           Type.Array(Type.Unknown(), { description: 'Sent as JSON.' }),
         ],
@@ -33,14 +25,14 @@ export const mockSchema = policyOptions(
         },
       ),
     ),
-    bodyFile: optionalFile(
+    bodyFile: field.optionalFile(
       'File with the body, as an alternative to `body`. It is read when the document is loaded.',
     ),
-    template: optionalFlag(
+    template: field.optionalFlag(
       true,
       'Replaces {{placeholders}} in the body. If false, the body is sent unchanged.',
     ),
-    delay: optionalDuration('Delay before the response, up to 20s.'),
+    delay: field.optionalDuration('Delay before the response, up to 20s.'),
   },
   [
     'Responds instead of the upstream at this position in the chain: earlier policies run, later ones do not. The response counts as a success, whatever its status. `respond` of a route does the same without placeholders and delay. Use `when` to send some requests to the upstream.',

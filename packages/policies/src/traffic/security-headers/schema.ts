@@ -1,14 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Configured } from '@sluice/core'
 import { PRESETS } from '../../shared/message/security-presets.js'
-import {
-  optionalFlag,
-  optionalList,
-  optionalOneOf,
-  optionalRecord,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
 function fieldsOf(preset: 'api' | 'web'): string {
   return Object.entries(PRESETS[preset])
@@ -17,17 +10,17 @@ function fieldsOf(preset: 'api' | 'web'): string {
 }
 
 /** Schema of the `security-headers` configuration. */
-export const securityHeadersSchema = policyOptions(
+export const securityHeadersSchema = field.policyOptions(
   {
-    preset: optionalOneOf(
+    preset: field.optionalOneOf(
       ['api', 'web', 'none'],
       'Set of fields: `api` for data, `web` for pages, `none` to use only `headers`.',
       'api',
     ),
-    headers: optionalRecord(
+    headers: field.optionalRecord(
       Type.Union(
         [
-          string('Field value.', { minLength: 1, maxLength: 8192 }),
+          field.string('Field value.', { minLength: 1, maxLength: 8192 }),
           Type.Literal(false, { description: 'Omits the field.' }),
         ],
         { description: 'Value that overrides the preset, or `false` to omit the field.' },
@@ -35,11 +28,18 @@ export const securityHeadersSchema = policyOptions(
       'Security fields by name. They override the preset.',
       { maxProperties: 20 },
     ),
-    overwrite: optionalFlag(false, 'Replaces fields that the upstream sets. By default, they are kept.'),
-    remove: optionalList(string('Header name.', { minLength: 1, maxLength: 256 }), 'Fields to remove.', {
-      maxItems: 100,
-      default: ['server', 'x-powered-by', 'x-aspnet-version', 'x-aspnetmvc-version'],
-    }),
+    overwrite: field.optionalFlag(
+      false,
+      'Replaces fields that the upstream sets. By default, they are kept.',
+    ),
+    remove: field.optionalList(
+      field.string('Header name.', { minLength: 1, maxLength: 256 }),
+      'Fields to remove.',
+      {
+        maxItems: 100,
+        default: ['server', 'x-powered-by', 'x-aspnet-version', 'x-aspnetmvc-version'],
+      },
+    ),
   },
   [
     `\`api\`: ${fieldsOf('api')}.`,

@@ -1,54 +1,56 @@
 import type { Static } from '@sinclair/typebox'
-import {
-  closed,
-  list,
-  oneOf,
-  optionalFlag,
-  optionalList,
-  optionalOneOf,
-  optionalString,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
 const TIME_PATTERN = '^([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d)?$|^24:00(:00)?$'
 const DATE_PATTERN = '^(\\d{4}-)?\\d{2}-\\d{2}(\\.\\.(\\d{4}-)?\\d{2}-\\d{2})?$'
 
-const window = closed('Recurring time window.', {
-  days: optionalList(
-    oneOf(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], 'Day of the week.'),
+const window = field.closed('Recurring time window.', {
+  days: field.optionalList(
+    field.oneOf(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], 'Day of the week.'),
     'Days of the week on which the window begins. Default: every day.',
     { minItems: 1 },
   ),
-  dates: optionalList(
-    string('A date (`2030-12-24`), a yearly date (`12-24`), or a range of either.', {
+  dates: field.optionalList(
+    field.string('A date (`2030-12-24`), a yearly date (`12-24`), or a range of either.', {
       pattern: DATE_PATTERN,
     }),
     'Dates on which the window begins, such as `2030-12-24`, `12-24` or `12-24..01-02`. Default: every date.',
     { minItems: 1, maxItems: 500 },
   ),
-  from: optionalString('Start time, `hh:mm` or `hh:mm:ss`.', { pattern: TIME_PATTERN, default: '00:00' }),
-  to: optionalString('End time, exclusive. If it is not after `from`, the window ends on the next day.', {
+  from: field.optionalString('Start time, `hh:mm` or `hh:mm:ss`.', {
     pattern: TIME_PATTERN,
-    default: '24:00',
+    default: '00:00',
   }),
+  to: field.optionalString(
+    'End time, exclusive. If it is not after `from`, the window ends on the next day.',
+    {
+      pattern: TIME_PATTERN,
+      default: '24:00',
+    },
+  ),
 })
 
 /** Schema of the `time-window` configuration. */
-export const timeWindowSchema = policyOptions(
+export const timeWindowSchema = field.policyOptions(
   {
-    mode: optionalOneOf(
+    mode: field.optionalOneOf(
       ['allow', 'restrict'],
       '`allow` accepts requests only within the windows, `restrict` only outside of them.',
       'allow',
     ),
-    timeZone: optionalString('Time zone of all days and times, an IANA name such as `Europe/Istanbul`.', {
-      default: 'UTC',
-      minLength: 1,
-      maxLength: 64,
+    timeZone: field.optionalString(
+      'Time zone of all days and times, an IANA name such as `Europe/Istanbul`.',
+      {
+        default: 'UTC',
+        minLength: 1,
+        maxLength: 64,
+      },
+    ),
+    windows: field.list(window, 'Time windows. At least one of them must match.', {
+      minItems: 1,
+      maxItems: 100,
     }),
-    windows: list(window, 'Time windows. At least one of them must match.', { minItems: 1, maxItems: 100 }),
-    retryAfter: optionalFlag(
+    retryAfter: field.optionalFlag(
       true,
       'Sends `Retry-After` with the time until requests are accepted again, if that is within 400 days.',
     ),

@@ -2,139 +2,128 @@ import { Type } from '@sinclair/typebox'
 import type { Configured } from '@sluice/core'
 import { callTls } from '../../shared/call/call-tls.js'
 import { LOCATION_FORMS } from '../../shared/field-location/location.js'
-import {
-  closed,
-  list,
-  optionalClosed,
-  optionalDuration,
-  optionalFlag,
-  optionalInteger,
-  optionalList,
-  optionalOneOf,
-  optionalRecord,
-  optionalSize,
-  optionalText,
-  policyOptions,
-  section,
-  string,
-  text,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 
-const expression = text(4096, 'An expression.')
+const expression = field.text(4096, 'An expression.')
 
 const body = Type.Union(
   [
-    string('Sent unchanged.', { maxLength: 1_048_576 }),
+    field.string('Sent unchanged.', { maxLength: 1_048_576 }),
     Type.Record(Type.String(), Type.Unknown(), { description: 'Sent as JSON.' }),
     Type.Array(Type.Unknown(), { description: 'Sent as JSON.' }),
   ],
   { description: 'Body: text, or an object or list that is sent as JSON. May contain {{placeholders}}.' },
 )
 
-const save = closed('Copies a value from the response.', {
-  from: text(
+const save = field.closed('Copies a value from the response.', {
+  from: field.text(
     2048,
     'Source: `status`, `body`, `header.NAME`, or a JSON path into the body such as `$.customer.tier`. A value that contains an integer beyond 2^53 would lose digits and counts as missing; `body` keeps it.',
   ),
-  to: text(
+  to: field.text(
     2048,
     `Target in the message of the current phase: ${LOCATION_FORMS}. A value for \`json.PATH\` stays JSON.`,
   ),
-  default: optionalText(
+  default: field.optionalText(
     8192,
     'Value to use if the response does not contain the value, or if there is no response.',
   ),
-  required: optionalFlag(false, 'Treats a response without the value as unexpected.'),
+  required: field.optionalFlag(false, 'Treats a response without the value as unexpected.'),
 })
 
-const cache = optionalClosed('Caches responses. Without it every request makes the call.', {
-  scope: optionalOneOf(
+const cache = field.optionalClosed('Caches responses. Without it every request makes the call.', {
+  scope: field.optionalOneOf(
     ['worker', 'gateway', 'cluster'],
     'Cache scope: this worker only, all workers of the gateway, or all replicas that use the same `state`. With `gateway` and `cluster`, one worker makes the call for all.',
     'worker',
   ),
-  key: optionalList(
+  key: field.optionalList(
     expression,
     'Expressions that form the cache key, plus the consumer unless `shared` is true. Default: everything that is sent.',
     { minItems: 1, maxItems: 16 },
   ),
-  shared: optionalFlag(false, 'Shares cached responses between consumers. Needs `key`.'),
-  ttl: optionalDuration(
+  shared: field.optionalFlag(false, 'Shares cached responses between consumers. Needs `key`.'),
+  ttl: field.optionalDuration(
     'Time a response stays fresh, at most 24h. A shorter `cache-control` of the response takes precedence.',
     '1m',
   ),
-  revalidate: optionalDuration(
+  revalidate: field.optionalDuration(
     'Time after `ttl` in which the expired response is used while a new one is fetched in the background.',
     '0ms',
   ),
-  staleIfError: optionalDuration(
+  staleIfError: field.optionalDuration(
     'Time after `ttl` in which the expired response is used if the call fails.',
     '0ms',
   ),
-  maxEntries: optionalInteger(
+  maxEntries: field.optionalInteger(
     'Maximum number of responses per worker, which together take at most 16 MB. A response over 1 MB is not shared with other workers.',
     { default: 1000, minimum: 1, maximum: 1_000_000 },
   ),
 })
 
-const respond = optionalClosed('Response to the client. Needs `onError: respond`.', {
-  status: optionalInteger('Status code.', { minimum: 200, maximum: 599, default: 502 }),
-  headers: optionalRecord(
-    string('A header value. May contain {{placeholders}}.', { maxLength: 8192 }),
+const respond = field.optionalClosed('Response to the client. Needs `onError: respond`.', {
+  status: field.optionalInteger('Status code.', { minimum: 200, maximum: 599, default: 502 }),
+  headers: field.optionalRecord(
+    field.string('A header value. May contain {{placeholders}}.', { maxLength: 8192 }),
     'Header fields.',
     { maxProperties: 100 },
   ),
   body: Type.Optional(body),
 })
 
-const call = closed(
+const call = field.closed(
   'One call.',
   {
-    name: string('Name of the call in the traffic log and in `vars["api-call.NAME"]`.', {
+    name: field.string('Name of the call in the traffic log and in `vars["api-call.NAME"]`.', {
       pattern: '^[A-Za-z0-9_-]{1,64}$',
     }),
-    url: text(
+    url: field.text(
       4096,
       'URL. The path and the query may contain {{placeholders}}, whose values are percent-encoded. A value in the path must not be empty.',
       { destination: true },
     ),
-    origins: optionalList(
-      text(512, '`https://host` or `http://host:port`.', { destination: true }),
+    origins: field.optionalList(
+      field.text(512, '`https://host` or `http://host:port`.', { destination: true }),
       'Servers that `url` may lead to. Required if its host contains a placeholder.',
       { minItems: 1, maxItems: 64, uniqueItems: true },
     ),
-    method: optionalOneOf(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], 'Request method.', 'GET'),
-    headers: optionalRecord(
-      string('A value. May contain {{placeholders}}.', { secret: true, maxLength: 8192 }),
+    method: field.optionalOneOf(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], 'Request method.', 'GET'),
+    headers: field.optionalRecord(
+      field.string('A value. May contain {{placeholders}}.', { secret: true, maxLength: 8192 }),
       'Header fields. Fields of the client are not forwarded unless listed here. A field with an invalid value is omitted.',
       { maxProperties: 64 },
     ),
     body: Type.Optional(body),
-    forwardBody: optionalFlag(false, 'Sends the body of the current message, with its content type.'),
-    timeout: optionalDuration('Maximum time to wait for the response, 1ms to 20s.', '2s'),
-    maxResponseBytes: optionalSize('Maximum size of the response body. A larger one is a failure.', '256kb'),
-    allowAddresses: optionalList(
-      text(64, 'An address, a range such as `10.0.0.0/8`, or `private`.'),
+    forwardBody: field.optionalFlag(false, 'Sends the body of the current message, with its content type.'),
+    timeout: field.optionalDuration('Maximum time to wait for the response, 1ms to 20s.', '2s'),
+    maxResponseBytes: field.optionalSize(
+      'Maximum size of the response body. A larger one is a failure.',
+      '256kb',
+    ),
+    allowAddresses: field.optionalList(
+      field.text(64, 'An address, a range such as `10.0.0.0/8`, or `private`.'),
       'Non-public addresses that the call may connect to. An address written in `url` is always allowed.',
       { maxItems: 64 },
     ),
-    expect: section(
+    expect: field.section(
       'Conditions that a response must meet. Any other response is an error.',
       {
-        statuses: optionalList(
-          string('A status such as `404`, or a class such as `2xx`.', { pattern: '^[1-5](\\d\\d|xx)$' }),
+        statuses: field.optionalList(
+          field.string('A status such as `404`, or a class such as `2xx`.', {
+            pattern: '^[1-5](\\d\\d|xx)$',
+          }),
           'Accepted status codes.',
           { default: ['2xx'], minItems: 1, maxItems: 32 },
         ),
-        when: optionalText(
+        when: field.optionalText(
           4096,
           'Expression that must be true. It is evaluated after `save`: `vars["stock"] != "0"`.',
         ),
       },
       { deprecatedKeys: { status: 'statuses' } },
     ),
-    save: optionalList(save, 'Values to copy from the response, in this order.', { maxItems: 64 }),
-    onError: optionalOneOf(
+    save: field.optionalList(save, 'Values to copy from the response, in this order.', { maxItems: 64 }),
+    onError: field.optionalOneOf(
       ['fail', 'continue', 'respond'],
       'Reaction to a failed call or an unexpected response: `fail` responds with 502 `GW_CALL_FAILED` or 504 `GW_CALL_TIMEOUT`, `continue` lets the request continue, `respond` sends the configured response.',
       'fail',
@@ -147,26 +136,26 @@ const call = closed(
           'Makes one call for concurrent requests that would make the same call. Default: true for GET and HEAD, and with `cache`.',
       }),
     ),
-    oneWay: optionalFlag(false, 'Does not wait for the response, and only counts it.'),
+    oneWay: field.optionalFlag(false, 'Does not wait for the response, and only counts it.'),
     tls: callTls,
   },
   { deprecatedKeys: { maxAnswerBytes: 'maxResponseBytes' } },
 )
 
 /** Schema of the configuration of `api-call`. */
-export const apiCallSchema = policyOptions(
+export const apiCallSchema = field.policyOptions(
   {
-    phase: optionalOneOf(
+    phase: field.optionalOneOf(
       ['request', 'response'],
       'Time of the calls: before the request is sent upstream, or when the response head has arrived.',
       'request',
     ),
-    inputs: optionalRecord(
+    inputs: field.optionalRecord(
       expression,
       'Values for {{inputs.NAME}}. Each is an expression such as `req.query["id"]`, `req.body.json("$.id")` or `res.status`.',
       { maxProperties: 32 },
     ),
-    calls: list(call, 'Calls, made in parallel. To make calls in sequence, list the policy twice.', {
+    calls: field.list(call, 'Calls, made in parallel. To make calls in sequence, list the policy twice.', {
       minItems: 1,
       maxItems: 8,
     }),

@@ -1,33 +1,25 @@
-import {
-  oneOf,
-  optionalFlag,
-  optionalList,
-  optionalOneOf,
-  optionalSize,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 import { DEFAULT_TYPES } from './media-types.js'
 
 /** Schema of the configuration of `compress`. */
-export const compressSchema = policyOptions(
+export const compressSchema = field.policyOptions(
   {
-    codings: optionalList(
-      oneOf(['br', 'gzip'], 'A content coding.'),
+    codings: field.optionalList(
+      field.oneOf(['br', 'gzip'], 'A content coding.'),
       'Content codings in order of preference. The order decides if the client accepts several equally.',
       { minItems: 1, maxItems: 2, uniqueItems: true, default: ['br', 'gzip'] },
     ),
-    level: optionalOneOf(
+    level: field.optionalOneOf(
       ['fast', 'balanced', 'small'],
       'Trade-off between speed and size: gzip level 1, 5 or 9, brotli level 1, 4 or 7.',
       'balanced',
     ),
-    minBytes: optionalSize(
+    minBytes: field.optionalSize(
       'Minimum size of a body to compress. A body of unknown length is always compressed.',
       '1kb',
     ),
-    types: optionalList(
-      string('A media type.', {
+    types: field.optionalList(
+      field.string('A media type.', {
         minLength: 1,
         maxLength: 100,
         pattern: '^(\\*/\\*|[A-Za-z0-9!#$&^_.+-]+/(\\*|(\\*\\+)?[A-Za-z0-9!#$&^_.+-]+))$',
@@ -35,7 +27,7 @@ export const compressSchema = policyOptions(
       'Media types to compress: a type, `text/*`, or `application/*+json` for a suffix. `text/event-stream` must be listed by name.',
       { minItems: 1, maxItems: 100, default: [...DEFAULT_TYPES] },
     ),
-    crossSite: optionalFlag(
+    crossSite: field.optionalFlag(
       false,
       'Also compresses responses to cross-site requests with cookies (`Sec-Fetch-Site: cross-site`). Enable it only if no response contains both a secret and text chosen by callers (BREACH).',
     ),

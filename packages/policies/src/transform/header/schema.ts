@@ -1,38 +1,31 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { BASIC_SECURITY_FIELDS } from '../../shared/message/security-presets.js'
-import {
-  closed,
-  optionalFlag,
-  optionalList,
-  optionalRecord,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 import { TEMPLATE_VARIABLES } from '../../shared/options/template.js'
 
 const VARIABLES = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
 
-const name = string('A header name, case-insensitive.', { minLength: 1, maxLength: 256 })
-const value = string('A header value. May contain {{placeholders}}.', { maxLength: 8192 })
+const name = field.string('A header name, case-insensitive.', { minLength: 1, maxLength: 256 })
+const value = field.string('A header value. May contain {{placeholders}}.', { maxLength: 8192 })
 
 function valuesByName(description: string) {
-  return optionalRecord(value, description, { minProperties: 1, maxProperties: 100 })
+  return field.optionalRecord(value, description, { minProperties: 1, maxProperties: 100 })
 }
 
 /** Changes that both sides support. */
 const edits = {
-  remove: optionalList(name, 'Names to remove. `x-internal-*` removes every name with that prefix.', {
+  remove: field.optionalList(name, 'Names to remove. `x-internal-*` removes every name with that prefix.', {
     minItems: 1,
     maxItems: 100,
   }),
-  rename: optionalRecord(
+  rename: field.optionalRecord(
     Type.String({ ...name, secret: false }),
     'Old names and their new names. If the old name is present, existing lines with the new name are removed.',
     { minProperties: 1, maxProperties: 100 },
   ),
   set: valuesByName('Names and values. Replaces all lines of the field with one line.'),
   setIfAbsent: valuesByName('Names and values. Adds the field only if it is absent.'),
-  append: optionalRecord(
+  append: field.optionalRecord(
     Type.Union([value, Type.Array(value, { minItems: 1, maxItems: 20 })]),
     'Names and one or more values. Adds a line for each value.',
     { minProperties: 1, maxProperties: 100 },
@@ -40,11 +33,11 @@ const edits = {
 }
 
 /** Changes to the request. */
-const requestEdits = closed('Changes to the request before it is sent upstream.', edits)
+const requestEdits = field.closed('Changes to the request before it is sent upstream.', edits)
 
-const responseEdits = closed('Changes to the response before it is sent to the client.', {
+const responseEdits = field.closed('Changes to the response before it is sent to the client.', {
   ...edits,
-  securityHeaders: optionalFlag(
+  securityHeaders: field.optionalFlag(
     false,
     `Adds a subset of the fields of the policy \`security-headers\`, which offers more fields and options. Fields of the upstream are kept. Adds ${Object.entries(
       BASIC_SECURITY_FIELDS,
@@ -55,7 +48,7 @@ const responseEdits = closed('Changes to the response before it is sent to the c
 })
 
 /** Schema of the configuration of `header`. */
-export const headerSchema = policyOptions(
+export const headerSchema = field.policyOptions(
   { request: Type.Optional(requestEdits), response: Type.Optional(responseEdits) },
   [
     'The order within a side is remove, rename, set, setIfAbsent, append.',

@@ -1,36 +1,26 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { MAX_JSON_DEPTH } from '../../shared/json/view.js'
-import {
-  optionalClosed,
-  optionalDuration,
-  optionalInteger,
-  optionalOneOf,
-  optionalRecord,
-  optionalSize,
-  optionalText,
-  policyOptions,
-  string,
-} from '../../shared/options/options.js'
+import * as field from '../../shared/options/options.js'
 import { TEMPLATE_VARIABLES } from '../../shared/options/template.js'
 import { textSource } from '../../shared/options/text-source.js'
 
 const PLACEHOLDERS = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
 
 function side(description: string) {
-  return optionalClosed(description, {
+  return field.optionalClosed(description, {
     jsonata: Type.Optional(textSource('the expression (JSONata)')),
     template: Type.Optional(textSource('the template')),
-    output: optionalOneOf(
+    output: field.optionalOneOf(
       ['json', 'text', 'xml'],
       'Output format of a template, which controls how values are escaped. Expressions always create JSON.',
       'json',
     ),
-    contentType: optionalText(
+    contentType: field.optionalText(
       256,
       '`Content-Type` of the result. Default: `application/json`, `text/plain; charset=utf-8` or `application/xml; charset=utf-8`.',
     ),
-    params: optionalRecord(
-      string('Value of the variable. May contain {{placeholders}}.', { maxLength: 8192 }),
+    params: field.optionalRecord(
+      field.string('Value of the variable. May contain {{placeholders}}.', { maxLength: 8192 }),
       'Variables of the expression. `tenant` becomes `$tenant`.',
       { maxProperties: 50 },
     ),
@@ -38,21 +28,21 @@ function side(description: string) {
 }
 
 /** Schema of the `transform` configuration. */
-export const transformSchema = policyOptions(
+export const transformSchema = field.policyOptions(
   {
     request: side('Transformation of request bodies.'),
     response: side(
       'Transformation of response bodies with status 200 to 299, except 206. Error responses stay unchanged, because they have another structure.',
     ),
-    timeout: optionalDuration('Time limit of an expression, at most 5s.', '50ms'),
-    maxItems: optionalInteger('Maximum length of intermediate sequences in an expression.', {
+    timeout: field.optionalDuration('Time limit of an expression, at most 5s.', '50ms'),
+    maxItems: field.optionalInteger('Maximum length of intermediate sequences in an expression.', {
       minimum: 100,
       maximum: 100_000,
       default: 10_000,
     }),
-    maxBodyBytes: optionalSize('Maximum body size.', '1mb'),
-    maxOutputBytes: optionalSize('Maximum result size.', '1mb'),
-    maxDepth: optionalInteger('Maximum nesting of arrays and objects in the body.', {
+    maxBodyBytes: field.optionalSize('Maximum body size.', '1mb'),
+    maxOutputBytes: field.optionalSize('Maximum result size.', '1mb'),
+    maxDepth: field.optionalInteger('Maximum nesting of arrays and objects in the body.', {
       minimum: 1,
       maximum: MAX_JSON_DEPTH,
       default: 64,
