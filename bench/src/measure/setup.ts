@@ -29,8 +29,7 @@ export interface Setup {
   close(): Promise<void>
 }
 
-/** Options for the setup of a scenario. */
-export interface SetupOptions {
+interface SetupOptions {
   readonly dir: string
   readonly scenario: Scenario
   readonly peers: readonly PeerName[]

@@ -5,8 +5,7 @@ import { withMaskedUrls } from '../lib/masking.js'
 import { findProgram } from './executables.js'
 import { killGroup, reapAtExit, release } from './process-reaper.js'
 
-/** Options for running a program. */
-export interface ProgramOptions {
+interface ProgramOptions {
   /** Cores for `taskset`, or null for no pinning. */
   readonly cpu: string | null
   /** Time limit in seconds, after which the program is killed. */

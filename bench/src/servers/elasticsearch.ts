@@ -14,8 +14,7 @@ export function missingElasticsearch(): string | null {
   return 'no Elasticsearch is installed; `npm run services` installs one and prints the variable to set'
 }
 
-/** Options for the Elasticsearch node of a run. */
-export interface LogNodeOptions {
+interface LogNodeOptions {
   /** Parent folder. The node creates its own folder in it. */
   readonly dir: string
   /** Cores of load generator and origin, which the node shares. Null leaves the choice to the system. */

@@ -14,8 +14,7 @@ export interface Span {
   readonly p99Ms: number
 }
 
-/** Options of a constant-rate load. */
-export interface ConstantRateOptions {
+interface ConstantRateOptions {
   readonly connections: number
   /** Maximum number of requests that wait for a connection. Further ones are not sent. */
   readonly mostWaiting: number

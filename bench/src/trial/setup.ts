@@ -12,8 +12,7 @@ import type { FaultNeeds, TrialSystem } from './fault.js'
 import { OTHER_ADDRESS } from './faults.js'
 import { HostsFile, UPSTREAM_NAME } from './hosts-file.js'
 
-/** Options for the setup of a trial. */
-export interface TrialSetupOptions {
+interface TrialSetupOptions {
   readonly dir: string
   readonly plan: TrialPlan
   readonly needs: FaultNeeds

@@ -8,8 +8,7 @@ import type { Fault, Observed } from './fault.js'
 import { countLog } from './log-count.js'
 import type { TrialSetup } from './setup.js'
 
-/** Options of a trial. */
-export interface TrialOptions {
+interface TrialOptions {
   readonly plan: TrialPlan
   readonly fault: Fault
   readonly setup: TrialSetup

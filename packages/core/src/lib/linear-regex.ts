@@ -15,8 +15,7 @@ export type Regex = RE2JS
 
 const load = createRequire(import.meta.url)
 
-/** Options for `compileRegex`. */
-export interface RegexOptions {
+interface RegexOptions {
   /** Flags `i`, `m` and `s`, as in JavaScript. */
   readonly flags?: string
   /** Syntax of the source; default `javascript`. */

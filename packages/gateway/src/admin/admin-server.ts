@@ -24,8 +24,7 @@ export interface TlsFiles {
   readonly key: Buffer
 }
 
-/** Options for `AdminServer`. */
-export interface AdminServerOptions {
+interface AdminServerOptions {
   readonly plan: AdminPlan
   readonly tls: TlsFiles | null
   readonly backend: AdminBackend

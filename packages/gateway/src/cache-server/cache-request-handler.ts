@@ -27,8 +27,7 @@ const DEFAULT_TYPE = 'application/octet-stream'
 /** Owner of clients whose response is sent at once. */
 const NOBODY: ClientOwner = { onClientAbort() {}, onClientDrain() {}, onBodyInvalid() {} }
 
-/** Options for `CacheRequestHandler`. */
-export interface CacheRequestHandlerOptions {
+interface CacheRequestHandlerOptions {
   readonly settings: CacheSettings
   readonly spaces: Spaces
   readonly counters: Counters

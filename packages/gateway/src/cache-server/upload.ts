@@ -3,8 +3,7 @@ import type { BodyReceiver, ClientStream } from '../listen/listener.js'
 import { sendError } from './cache-answers.js'
 import { Transfer, type Transfers } from './transfer.js'
 
-/** Options for `Upload`. */
-export interface UploadOptions {
+interface UploadOptions {
   readonly client: ClientStream
   readonly maxBytes: number
   readonly transfers: Transfers

@@ -45,8 +45,7 @@ class ListSlot<T> implements Slot<T> {
   }
 }
 
-/** Options for `SnapshotEnv`. */
-export interface SnapshotEnvOptions {
+interface SnapshotEnvOptions {
   readonly catalog: Pick<Catalog, 'bodies'>
   readonly metrics: Metrics
   readonly shared: SharedTable

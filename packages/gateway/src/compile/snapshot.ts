@@ -18,8 +18,7 @@ import { CompiledRoutes, type Surroundings } from './compiled-routes.js'
 import { compileUnknownLog } from './route-log.js'
 import { compileUpstreams } from './upstreams.js'
 
-/** Options for `compileSnapshot`. */
-export interface SnapshotOptions {
+interface SnapshotOptions {
   readonly catalog: Catalog
   readonly shared: SharedTable
   readonly threads: ThreadPool

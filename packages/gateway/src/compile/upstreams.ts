@@ -11,8 +11,7 @@ import type { Network } from '../upstream/transport/network.js'
 import { Upstream } from '../upstream/upstream.js'
 import { targetFactory } from './targets.js'
 
-/** Dependencies of upstreams. */
-export interface UpstreamSource {
+interface UpstreamSource {
   readonly shared: SharedTable
   readonly network: Network
   readonly clock: CachedClock

@@ -15,8 +15,7 @@ export interface RoutingOwner {
   onUnroutable(body: RoutingBody, reply: Reply | null): void
 }
 
-/** Options for `RoutingBody`. */
-export interface RoutingOptions {
+interface RoutingOptions {
   readonly context: PipelineContext
   readonly lease: Lease
   /** Evaluates the router's conditions on a large body in advance; null if there are none. */

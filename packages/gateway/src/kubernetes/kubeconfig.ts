@@ -11,8 +11,7 @@ export interface ExecConfig {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Options for `kubeconfigAccess`. */
-export interface KubeconfigOptions {
+interface KubeconfigOptions {
   /** Context name, or null for the current context. */
   readonly context: string | null
   /** Runs a credential program. If absent, users that need one are refused. */

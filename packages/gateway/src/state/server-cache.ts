@@ -21,8 +21,7 @@ const PAUSE_MS = 1000
 const MAX_SENT_BYTES = 16 * 1024 ** 2
 const MAX_TYPE_LENGTH = 256
 
-/** Dependencies of a snapshot's cache. */
-export interface CacheDependencies extends HttpClientSource {
+interface CacheDependencies extends HttpClientSource {
   readonly memory: StateStore
   readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }

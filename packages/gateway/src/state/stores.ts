@@ -15,8 +15,7 @@ export function memoryStores(
   return { store: () => memory, isShared: false, secret }
 }
 
-/** Dependencies of a snapshot's stores. */
-export interface StoreDependencies {
+interface StoreDependencies {
   readonly memory: StateStore
   /** Secret shared by all workers, see StateStores; defaults to none. */
   readonly secret?: Uint8Array | undefined

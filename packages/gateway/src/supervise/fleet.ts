@@ -14,8 +14,7 @@ export interface Endpoints {
   readonly metrics: Endpoint<Address | undefined>
 }
 
-/** Dependencies of `Fleet`. */
-export interface FleetOptions extends Endpoints {
+interface FleetOptions extends Endpoints {
   readonly pool: WorkerPool
   readonly ports: ListenerPorts
   readonly services: Services

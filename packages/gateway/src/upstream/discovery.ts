@@ -13,8 +13,7 @@ const RETRY_MS = 1000
 /** Interval of the checks whether a removed target has finished its last request, in milliseconds. */
 const DRAIN_MS = 250
 
-/** Options for `Discovery`. */
-export interface DiscoveryOptions {
+interface DiscoveryOptions {
   readonly plan: UpstreamPlan
   /** System lookup for names that are not in DNS. */
   readonly lookup: LookupFunction

@@ -42,8 +42,7 @@ import { WorkerLog } from './worker-log.js'
 
 const NO_ROUTES: ReadonlySet<string> = new Set()
 
-/** Options for `createDataPlane`. */
-export interface DataPlaneOptions {
+interface DataPlaneOptions {
   readonly catalog: Catalog
   /** Worker number, from 1 to N. */
   readonly worker: number

@@ -7,8 +7,7 @@ import { openNodeListener } from '../listen/node/listener.js'
 import { openUwsListener } from '../listen/uws/listener.js'
 import { limitReceiveBuffers } from '../listen/uws/receive-buffer.js'
 
-/** Options for `openListener`. */
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly plan: ListenerPlan
   /** Port to bind if the plan says 0. */
   readonly port: number

@@ -6,8 +6,7 @@ import { FormerSpoolWatch, noneSink } from '@sluice/logger'
 import { openSink, spoolDirs } from './open-sink.js'
 import { SwappableSink } from './swappable-sink.js'
 
-/** Dependencies of a worker's log. */
-export interface WorkerLogOptions {
+interface WorkerLogOptions {
   readonly worker: number
   readonly version: string
   readonly report: (event: string, fields: object) => void

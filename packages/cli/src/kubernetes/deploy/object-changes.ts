@@ -29,8 +29,7 @@ const REPLICAS = 'spec.replicas'
 /** Maximum number of paths that are listed per object. */
 const MAX_PATHS = 8
 
-/** Options for `objectChanges`. */
-export interface ChangeOptions {
+interface ChangeOptions {
   readonly isForced: boolean
   /** True if the command line sets the number of pods. Otherwise a Deployment keeps its current number. */
   readonly setsReplicas: boolean

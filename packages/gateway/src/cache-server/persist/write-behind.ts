@@ -9,8 +9,7 @@ const MAX_SENT = 500
 /** Maximum number of waiting keys added while all values are written again, to leave room for new writes. */
 const REWRITE_AHEAD = 5000
 
-/** Options for `WriteBehind`. */
-export interface WriteBehindOptions {
+interface WriteBehindOptions {
   /** Sends the current value of a key and returns its size in bytes. Calls `done` with true on success. */
   readonly send: (key: string, done: (isKept: boolean) => void) => number
   /** Called when the queue is full. */

@@ -19,8 +19,7 @@ import type { ProxyHeader } from './socket/proxy-header.js'
 import { readByEvents, type SocketReader } from './socket/server-socket.js'
 import { TlsServer } from './socket/tls-server.js'
 
-/** Options for `openNodeListener`. */
-export interface NodeListenerOptions {
+interface NodeListenerOptions {
   readonly host: string
   readonly port: number
   readonly tls: ListenerTlsPlan | null

@@ -50,8 +50,7 @@ const METHODS = [
 // uWS adds its name to every response unless configured not to.
 _cfg('silent')
 
-/** Options for `openUwsListener`. */
-export interface UwsListenerOptions {
+interface UwsListenerOptions {
   readonly host: string
   readonly port: number
   readonly tls: Pick<ListenerTlsPlan, 'certFile' | 'keyFile' | 'certificates'> | null

@@ -6,8 +6,7 @@ import type { CorkWorkaround } from './cork-workaround.js'
 import type { StalledStreams } from './stalled-streams.js'
 import { UwsWebSocketEnd, type WebSocketData } from './websocket-end.js'
 
-/** Arguments for the upgrade. */
-export interface UpgradeParts {
+interface UpgradeParts {
   /**
    * Socket context, or null if uWebSockets.js does not recognize the request as a handshake; the pipeline then refuses
    * it.

@@ -21,8 +21,7 @@ const MASKED = 0x80
 /** Largest high half of a 64-bit length. A greater length would not be an exact integer. */
 const MAX_HIGH = 0x1f_ffff
 
-/** Options for `FrameWalker`. */
-export interface WalkerOptions {
+interface WalkerOptions {
   /** True if frames must be masked, as those of a client; otherwise they must not be. */
   readonly isMasked: boolean
   /** True if messages may be compressed because permessage-deflate was negotiated (RFC 7692). */

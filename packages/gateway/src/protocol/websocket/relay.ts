@@ -19,8 +19,7 @@ export interface RelayBounds {
   readonly isCompressible: boolean
 }
 
-/** Options for `WebSocketRelay`. */
-export interface RelayOptions {
+interface RelayOptions {
   readonly client: FrameEnd
   readonly target: FrameEnd
   readonly bounds: RelayBounds

@@ -32,8 +32,7 @@ export interface ServerOptions {
   readonly onChange?: (problem: string | null) => void
 }
 
-/** Options of one call. */
-export interface CallOptions {
+interface CallOptions {
   /** Size of the value among the arguments, in bytes. */
   readonly valueBytes?: number
   /** Start of the call on the monotonic clock; defaults to now. */

@@ -143,8 +143,7 @@ export class DocumentThread {
   }
 }
 
-/** Options for `startDocumentThread`. */
-export interface DocumentThreadOptions extends Partial<CheckSettings> {
+interface DocumentThreadOptions extends Partial<CheckSettings> {
   readonly documentsEntry?: URL
 }
 

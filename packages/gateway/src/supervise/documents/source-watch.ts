@@ -4,8 +4,7 @@ import { dirname } from 'node:path'
 import type { DocumentSource } from '@sluice/config'
 import { readDocumentFile } from '@sluice/config/serving'
 
-/** Options for `SourceWatch`. */
-export interface SourceWatchOptions {
+interface SourceWatchOptions {
   readonly path: string
   readonly onChange: (source: DocumentSource) => void
   /**

@@ -32,8 +32,7 @@ export interface DrainRequest {
   readonly actor: string
 }
 
-/** Dependencies of `TargetStates`. */
-export interface TargetStatesDependencies {
+interface TargetStatesDependencies {
   /** Sends the outages to the workers. Resolves when they have applied them, or after a timeout. */
   readonly publish: (outages: readonly TargetOutage[]) => Promise<void>
   /** File in which drained targets survive the supervisor. */

@@ -4,8 +4,7 @@ import type { SharedMemory } from '../../state/shared-memory.js'
 import { ValkeyStore } from '../../state/valkey/valkey-store.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
 
-/** Dependencies of `OperatorStores`. */
-export interface OperatorStoresDependencies {
+interface OperatorStoresDependencies {
   readonly memory: SharedMemory
   /** Returns the active bundle, or null before the first deploy. */
   readonly bundle: () => ConfigBundle | null

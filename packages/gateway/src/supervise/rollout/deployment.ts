@@ -17,8 +17,7 @@ export interface Deployed {
   readonly by: Pick<Deploy, 'at' | 'actor' | 'note'>
 }
 
-/** Dependencies of `Deployment`. */
-export interface DeploymentDependencies {
+interface DeploymentDependencies {
   readonly documents: Documents
   /**
    * Rolls a bundle out to all workers. Returns an empty list on success. Otherwise nothing has changed, and

@@ -10,8 +10,7 @@ import { label } from '../../telemetry/text-format.js'
 import { type Preparation, prepared } from '../rollout/preparation.js'
 import { type ServiceStatus, WatchedService } from './watched-service.js'
 
-/** Dependencies of `Services`. */
-export interface ServicesDependencies {
+interface ServicesDependencies {
   /** Sends the pods of all Services to the workers, replacing the previous ones. */
   readonly publish: (services: readonly KnownService[]) => Promise<void>
   readonly log: OperationLog

@@ -14,8 +14,7 @@ export interface ServiceStatus {
   readonly staleMs: number
 }
 
-/** Dependencies of a watched Service. */
-export interface WatchedServiceDependencies {
+interface WatchedServiceDependencies {
   readonly client: ApiClient
   readonly times?: WatchTimes
   /** Called when its pods change. */

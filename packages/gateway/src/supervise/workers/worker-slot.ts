@@ -3,8 +3,7 @@ import { RestartBudget } from '../process/restart-budget.js'
 import type { Assignment } from '../rollout/rollout.js'
 import { exitText, type WorkerHandle } from './worker-handle.js'
 
-/** Dependencies of a worker slot. */
-export interface SlotDependencies {
+interface SlotDependencies {
   /** Calls `fill` once another worker may start. */
   enqueue(slot: WorkerSlot): void
   /** Returns a process with this worker number: a new one, or the spare. */

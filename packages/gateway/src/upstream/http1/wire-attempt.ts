@@ -18,8 +18,7 @@ export interface AttemptOwner {
   onAbandoned(attempt: WireAttempt): void
 }
 
-/** Options of an attempt besides its request. */
-export interface AttemptOptions {
+interface AttemptOptions {
   readonly head: string
   readonly isFresh: boolean
   readonly owner: AttemptOwner

@@ -15,8 +15,7 @@ const PING_MS = 2000
 /** Final fraction of the maximum age over which connections opened together are renewed. */
 const AGE_SPREAD = 0.1
 
-/** Options for `H2Session`. */
-export interface H2SessionOptions {
+interface H2SessionOptions {
   readonly origin: string
   readonly connector: Connector
   readonly connectMs: number

@@ -3,8 +3,7 @@ import { UndiciTransport, type UndiciTransportOptions } from '../undici/undici-t
 import { decodedAnswer } from './content-decoding.js'
 import { type CallBounds, OutboundCall } from './outbound-call.js'
 
-/** Options for `OutboundPool`. */
-export interface OutboundPoolOptions
+interface OutboundPoolOptions
   extends Omit<UndiciTransportOptions, 'pendingTimeoutMs' | 'keepAliveMs' | 'maxHeaderBytes'> {
   /** Host field. */
   readonly authority: string

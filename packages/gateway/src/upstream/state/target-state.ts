@@ -12,8 +12,7 @@ export interface KnownState {
   readonly isHealthy: boolean
 }
 
-/** Options for a target's state. */
-export interface TargetStateOptions {
+interface TargetStateOptions {
   readonly breaker: BreakerPlan | null
   readonly outlier: OutlierPlan | null
   readonly pool: EjectionPool

@@ -5,8 +5,7 @@ import { SAML } from '../saml/names.js'
 
 const RSA_SHA256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256'
 
-/** Options for `compileAuthnRequest`. */
-export interface AuthnRequestOptions {
+interface AuthnRequestOptions {
   readonly ssoUrl: string
   readonly acsUrl: string
   readonly issuer: string

@@ -13,8 +13,7 @@ const GRACE_MS = 60_000
 const FAILURES = 3
 const OPEN_MS = 5000
 
-/** Collaborators of `Refresher`. */
-export interface RefresherParts {
+interface RefresherParts {
   readonly provider: Provider
   readonly tokens: ProviderTokens
   readonly codec: SessionCodec

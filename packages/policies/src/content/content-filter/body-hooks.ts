@@ -6,8 +6,7 @@ import type { BodyFindings, BodyScan } from './body.js'
 import type { BodyWorkConfig } from './body-work.js'
 import type { Rule } from './rules.js'
 
-/** Options for `bodyHooks`. */
-export interface BodyHooksOptions extends BodyWorkConfig {
+interface BodyHooksOptions extends BodyWorkConfig {
   readonly rules: readonly Rule[]
   readonly filter: BodyScan
   readonly maxBytes: number

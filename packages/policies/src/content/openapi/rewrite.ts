@@ -38,8 +38,7 @@ function words(text: string): ReadonlySet<string> {
   return new Set(text.split(' '))
 }
 
-/** Options for `SchemaRewriter`. */
-export interface RewriterOptions {
+interface RewriterOptions {
   /** True if unsupported patterns are omitted and recorded, instead of refusing the description. */
   readonly skipsUnsupported: boolean
   /** Returns the key of the link that replaces a reference. */

@@ -16,8 +16,7 @@ export function replayUnavailable(env: Pick<CompileEnv, 'refusal'>): Reply {
   return env.refusal('GW_AUTH_UNAVAILABLE', detail, ['retry-after', '1'])
 }
 
-/** Options for `OneTimeUse`. */
-export interface OneTimeUseOptions {
+interface OneTimeUseOptions {
   /** Name of the key space. Different spaces never conflict. */
   readonly space: string
   /** Keys that this worker has seen. Limits memory and detects most replays. */

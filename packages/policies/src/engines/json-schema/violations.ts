@@ -9,8 +9,7 @@ const MAX_TEXT = 2000
 /** Location and problem, such as `/items/0/price must be number`. Values of the document are never reported. */
 export type Violation = string
 
-/** Options for the report of violations. */
-export interface ViolationOptions {
+interface ViolationOptions {
   /** Prefix of the pointers, such as `body`, or an empty string. */
   readonly location: string
   /** Maximum number of reported violations. */

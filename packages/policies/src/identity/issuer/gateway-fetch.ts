@@ -13,8 +13,7 @@ export interface IssuerDocument<T> {
   read(body: Uint8Array, fetchedAt: number): T
 }
 
-/** Options for `fetchForGateway`. */
-export interface GatewayFetchOptions {
+interface GatewayFetchOptions {
   /** Store of the gateway, never of a cluster: write access to it would allow forging keys and redirecting logins. */
   readonly store: StateStore
   /** Name in the store, unique per document. */

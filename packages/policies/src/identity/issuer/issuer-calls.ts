@@ -12,8 +12,7 @@ const MAX_ORIGINS = 8
 /** Address ranges that issuer metadata may point to. Link-local addresses and cloud metadata services are excluded. */
 const OTHER_ADDRESSES = ['private']
 
-/** Options for `compileIssuerCalls`. */
-export interface IssuerCallsConfig {
+interface IssuerCallsConfig {
   /** Endpoint that the document itself names. */
   readonly own: Endpoint
   readonly timeout: string

@@ -13,8 +13,7 @@ export interface FetchedKeys {
   candidates(alg: string, kid: string | null): readonly SignatureKey[]
 }
 
-/** Options for `RemoteKeySet`. */
-export interface RemoteKeySetOptions {
+interface RemoteKeySetOptions {
   /** Age at which keys are refreshed in the background, in milliseconds. */
   readonly refreshMs: number
   /** Maximum age of keys while they cannot be fetched, in milliseconds. */

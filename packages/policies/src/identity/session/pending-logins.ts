@@ -51,8 +51,7 @@ export function mayRestart(key: string | null): boolean {
   return key !== null && KEY.test(key) && key.length < RESTARTED_LENGTH
 }
 
-/** Options for `PendingLogins`. */
-export interface PendingLoginsOptions extends Omit<CookieOptions, 'name'> {
+interface PendingLoginsOptions extends Omit<CookieOptions, 'name'> {
   /** Name of the session cookies. */
   readonly cookie: string
   readonly sealed: CookieSeal

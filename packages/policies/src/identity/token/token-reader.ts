@@ -30,8 +30,7 @@ export interface VerifiedToken extends TokenTimes {
   readonly lines: readonly string[]
 }
 
-/** Collaborators of `TokenReader`. */
-export interface TokenReaderParts {
+interface TokenReaderParts {
   /** Policy that verifies the tokens. */
   readonly auth: string
   readonly refusals: TokenRefusals

@@ -21,8 +21,7 @@ const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
  */
 const USUAL_TYPES: readonly string[] = ['jwt', 'at+jwt']
 
-/** Options for `TokenVerifier`. */
-export interface TokenVerifierOptions {
+interface TokenVerifierOptions {
   /** Accepted values of `typ`. If absent, the usual types or no type. */
   readonly types?: readonly string[] | undefined
   readonly keys: KeySet

@@ -48,8 +48,7 @@ export class AnswerCache<T extends object> {
   }
 }
 
-/** Options for `AnswerTier`. */
-export interface AnswerTierOptions {
+interface AnswerTierOptions {
   readonly scope: StateScope
   /** Name of the key space. Different spaces never share answers. */
   readonly space: string

@@ -1,5 +1,4 @@
-/** Options of a circuit breaker. */
-export interface CallBreakerOptions {
+interface CallBreakerOptions {
   /** Number of consecutive failures that open the circuit. */
   readonly failures: number
   /** Time in milliseconds until one call may test the server again. */

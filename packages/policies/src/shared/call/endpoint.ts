@@ -27,8 +27,7 @@ export interface OpenEndpoint extends Endpoint {
   readonly totalMs: number
 }
 
-/** Options for `openEndpoint`. */
-export interface EndpointConfig {
+interface EndpointConfig {
   readonly url: string
   readonly timeout: string
   readonly tls?: HttpClientTls | undefined

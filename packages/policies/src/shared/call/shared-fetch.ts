@@ -1,8 +1,7 @@
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 30_000
 
-/** Options for `SharedFetch`. */
-export interface SharedFetchOptions {
+interface SharedFetchOptions {
   /** Called with the reason of each failed call. */
   readonly onFailure: (reason: string) => void
   /** Monotonic clock in milliseconds. */

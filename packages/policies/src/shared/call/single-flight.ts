@@ -11,8 +11,7 @@ const FAILED = new Uint8Array([1])
 /** Lifetime of a failed lock in milliseconds, long enough for all waiting workers to see it. */
 const FAILED_MS = 1000
 
-/** Options for `singleFlight`. */
-export interface SingleFlightOptions<T> {
+interface SingleFlightOptions<T> {
   /** Store through which the workers share the value. */
   readonly store: StateStore
   /** Key of the value. */

@@ -22,8 +22,7 @@ export interface CallResponse {
   readonly from: CallNote['from']
 }
 
-/** Dependencies of a call's response cache. */
-export interface CachedResponsesContext {
+interface CachedResponsesContext {
   readonly env: CompileEnv
   /** Other inputs that identify a call. Responses are shared only between uses for which these are equal. */
   readonly use: unknown

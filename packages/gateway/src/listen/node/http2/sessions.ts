@@ -28,8 +28,7 @@ const STREAM_MEGABYTES = 0.2
 const STREAM_WINDOW = 128 * 1024
 const CONNECTION_WINDOW = 1024 * 1024
 
-/** Options for serving HTTP/2. */
-export type Http2Options = Omit<
+type Http2Options = Omit<
   Http2Context,
   'fields' | 'queue' | 'isClosing' | 'lingerMs' | 'onBytesHeld' | 'onConnectionClose'
 > & { readonly lingerMs?: number }

@@ -33,8 +33,7 @@ export interface ListeningSocket {
   close(): void
 }
 
-/** Options for `openListeningSocket`. */
-export interface ListeningOptions {
+interface ListeningOptions {
   /** Address to bind. An IPv6 address may be in brackets. */
   readonly host: string
   readonly port: number

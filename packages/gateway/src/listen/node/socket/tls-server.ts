@@ -6,8 +6,7 @@ import { Certificates } from './certificates.js'
 /** Interval between checks of the certificate files, in milliseconds. */
 const WATCH_MS = 10_000
 
-/** Options for `TlsServer`. */
-export interface TlsServerOptions {
+interface TlsServerOptions {
   readonly plan: ListenerTlsPlan
   /** Returns true if clients may choose HTTP/2 by ALPN. */
   readonly hasHttp2: () => boolean
