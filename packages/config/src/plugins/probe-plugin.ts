@@ -1,8 +1,10 @@
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import type { TSchema } from '@sinclair/typebox'
+import { Ajv } from 'ajv'
+import { addKeywords } from '../check/keywords.js'
 import type { PluginPlan, PluginPolicyPlan } from '../plan/plan-plugin.js'
 import { type LocatedPlugin, PluginProblem } from './locate-plugin.js'
-import { schemaProblem } from './schema-problem.js'
 
 /** Limits for loading a plugin. */
 export interface ProbeBounds {
@@ -62,4 +64,23 @@ function reportOf({ entry }: LocatedPlugin, { deadlineMs, memoryMb }: ProbeBound
       resolve({ problem: 'it ended the process that imported it' })
     })
   }).finally(() => void thread.terminate())
+}
+
+/** Keywords that only the gateway uses, not a validator. */
+const ANNOTATIONS = [
+  ...['secret', 'path', 'destination', 'expects', 'remedy', 'keepsReference'],
+  ...['deprecatedKeys', 'deprecatedValues', 'shorthand'],
+]
+
+/** Returns the problem with a schema of policy parameters as one line, or null. */
+function schemaProblem(schema: TSchema): string | null {
+  try {
+    const ajv = new Ajv({ strict: true, strictTypes: false, strictTuples: false, logger: false, formats: {} })
+    addKeywords(ajv)
+    ajv.addVocabulary(ANNOTATIONS)
+    ajv.compile(schema)
+    return null
+  } catch (error) {
+    return (error as Error).message.split('\n')[0]!.slice(0, 300)
+  }
 }

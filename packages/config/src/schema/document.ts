@@ -1,14 +1,33 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { apiSchema, environmentSchema } from './api.js'
-import { duration, integer, mapOf, name, object, text } from './build.js'
+import { duration, filePath, integer, mapOf, name, object, text } from './build.js'
 import { cacheSchema } from './cache.js'
-import { kubernetesSchema } from './kubernetes.js'
 import { adminSchema, listenerSchema } from './listener.js'
 import { logSchema } from './log.js'
 import { policyGroupSchema, sharedPolicySchema } from './policy.js'
 import { routeSchema } from './route.js'
 import { stateSchema } from './state.js'
 import { upstreamSchema } from './upstream.js'
+
+/** Schema of the Kubernetes cluster that is used for service discovery. */
+const kubernetesSchema = object(
+  {
+    kubeconfig: filePath(
+      'Kubeconfig file with the API server, its CA, and a token or client certificate. Credential plugins (`exec`) are not supported.',
+    ),
+    context: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: 'Context of the kubeconfig file. Absent: its current context.',
+      }),
+    ),
+  },
+  {
+    description:
+      'Kubernetes cluster that is used to discover targets such as `k8s://orders.default:8080`. Absent: the cluster that the gateway runs in, with the service account of its pod.',
+  },
+)
 
 const metrics = object(
   {

@@ -4,7 +4,6 @@ import type { Document, PolicyEntry } from '../schema/document.js'
 import { MAX_CHAIN } from '../schema/policy.js'
 import { policyIdOf } from '../schema/policy-id.js'
 import type { Inspection } from './inspection.js'
-import { writtenIds } from './written-ids.js'
 
 /** Names that a chain may refer to. */
 interface Names {
@@ -104,4 +103,13 @@ function checkName(
   const remedy = suggestion(name, catalog.has(name) ? [] : known, fallback)
   const what = groups.size === 0 || chain.isGroup ? 'shared policy' : 'shared policy or group'
   report.add({ path: location, message: `there is no ${what} ${quoted}`, remedy, presumesAll: true })
+}
+
+/** Returns the ids in a list at the root of the document, including those of invalid items. */
+function writtenIds(whole: unknown, list: 'routes' | 'policies'): ReadonlySet<string> {
+  const items = valueAt(whole, [list])
+  if (!Array.isArray(items)) return new Set()
+  return new Set(
+    items.flatMap((item) => (isMapping(item) && typeof item['id'] === 'string' ? [item['id']] : [])),
+  )
 }

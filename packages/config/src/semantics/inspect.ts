@@ -4,13 +4,12 @@ import { checkClientCertificates } from './client-certificate-check.js'
 import { checkConflicts } from './conflict-check.js'
 import { checkConsumers } from './consumer-check.js'
 import { checkFieldBytes } from './field-bytes-check.js'
+import { checkKubeconfig } from './file-check.js'
 import type { Inspection } from './inspection.js'
-import { checkKubernetes } from './kubernetes-check.js'
 import { checkListeners } from './listener-check.js'
 import { checkLog } from './log-check.js'
 import { checkLogPrivacy } from './log-privacy-check.js'
 import { checkOwnPaths } from './own-path-check.js'
-import { checkPlugins } from './plugin-check.js'
 import { checkParameters, checkPolicies, checkUnused } from './policy-check.js'
 import { checkRouteIds, checkRoutes } from './route-check.js'
 import { checkShadows } from './shadow-check.js'
@@ -44,4 +43,36 @@ export function inspect(inspection: Inspection, all: Inspection = inspection): v
   checkShadows(all)
   checkOwnPaths(all)
   checkFieldBytes(all)
+}
+
+/** Checks the kubeconfig file. */
+function checkKubernetes(inspection: Inspection): void {
+  const file = inspection.document.kubernetes?.kubeconfig
+  if (file !== undefined) checkKubeconfig(inspection, file, ['kubernetes', 'kubeconfig'])
+}
+
+/** Checks plugins: unusable or duplicate ones. */
+function checkPlugins({ document, origins, plugins, report }: Inspection): void {
+  const seen = new Set<string>()
+  for (const [name, path] of origins.entries(document.plugins, ['plugins'])) {
+    const found = plugins.get(name)
+    if (report.referencesAt(path) !== null) {
+      report.add({
+        path,
+        message: 'the name of a plugin cannot contain a reference',
+        remedy: 'write the literal name',
+      })
+    } else if (seen.has(name)) {
+      report.add({ path, message: `the plugin '${name}' is listed twice`, remedy: 'remove one' })
+    } else if (found === undefined) {
+      const message = `the plugin '${name}' was not checked`
+      report.add({
+        path,
+        message,
+        remedy: 'validate the document on the machine of the gateway',
+        ofMachine: true,
+      })
+    } else if ('message' in found) report.add({ path, ...found })
+    seen.add(name)
+  }
 }

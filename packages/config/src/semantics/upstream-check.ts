@@ -6,7 +6,6 @@ import { parseTarget } from '../grammar/target.js'
 import type { UpstreamDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 import { checkTlsFiles } from './key-pair-check.js'
-import { isSecure } from './secure-target.js'
 import { checkShares } from './upstream-share-check.js'
 
 /** Checks upstreams: missing, duplicate or unused targets, and contradictory settings. */
@@ -236,4 +235,9 @@ function checkStatuses(
     if (Number(first) <= Number(last)) continue
     report.add({ path: at, message: `the range ${range} is empty`, remedy: `write ${last}-${first}` })
   }
+}
+
+/** True if a target uses TLS. */
+function isSecure(target: UpstreamDocument['targets'][number]): boolean {
+  return (typeof target === 'string' ? target : target.url).toLowerCase().startsWith('https:')
 }

@@ -6,13 +6,12 @@ import { type CacheAddress, readCacheAddress } from './cache-address.js'
 import { sendError, sendRefusal, sendText } from './cache-answers.js'
 import { renderCacheMetrics } from './cache-metrics.js'
 import { readPurgeOrder, readTtl } from './cache-query.js'
-import { Download, LARGE_BYTES } from './download.js'
 import type { PersistLink } from './persist/persist-link.js'
 import type { Counters } from './store/counters.js'
 import { FoundEntry } from './store/entry.js'
 import type { CacheSettings } from './store/settings.js'
 import type { Spaces } from './store/spaces.js'
-import type { Transfers } from './transfer.js'
+import { Transfer, type Transfers } from './transfer.js'
 import { tooLarge, Upload } from './upload.js'
 
 const MAX_TYPE_BYTES = 256
@@ -301,4 +300,27 @@ function isNamed(field: string | null, tag: string): boolean {
   if (field === null) return false
   if (field === tag || field.trim() === '*') return true
   return field.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
+}
+
+/** Threshold in bytes. Smaller values are not counted, because a connection can buffer one. */
+const LARGE_BYTES = 16 * 1024
+
+/** A large value being sent. Bytes that the client does not read yet are buffered for a while, within the limits. */
+class Download extends Transfer {
+  send(headers: readonly string[], value: Uint8Array): void {
+    const { client } = this
+    client.start(200, headers, value.length)
+    if (client.write(value) || client.isGone) return
+    if (this.hold(client.unsentBytes)) this.open()
+    else client.abort()
+  }
+
+  override onClientDrain(): void {
+    this.close()
+  }
+
+  onDeadline(): void {
+    this.client.abort()
+    this.close()
+  }
 }

@@ -1,12 +1,10 @@
-import { type Exchange, type Reply, type RoutedExchange, refusal } from '@sluice/core'
+import { type Exchange, PHASE, type Reply, type RoutedExchange, refusal } from '@sluice/core'
 import type { Snapshot } from '../compile/snapshot.js'
 import type { Admission } from '../flow/admission.js'
 import type { Lease, PipelineContext } from '../flow/context.js'
 import { Flow } from '../flow/flow.js'
-import { healthAnswer } from '../flow/health.js'
 import { placeholderRoute } from '../flow/placeholder-route.js'
 import { REFUSALS } from '../flow/refusals.js'
-import { refuseAfterBody } from '../flow/refuse-after-body.js'
 import type { Route } from '../flow/route.js'
 import { RoutingBody } from '../flow/routing-body.js'
 import type { ClientStream, ListenerSettings, RequestHandler } from '../listen/listener.js'
@@ -168,4 +166,32 @@ function missReply(allowed: readonly string[] | null): Reply {
   if (allowed === null) return REFUSALS.notFound
   const methods = allowed.join(', ')
   return refusal('GW_METHOD_NOT_ALLOWED', `this path accepts ${methods}`, ['allow', methods])
+}
+
+/** Returns the response to /-/healthz or /-/readyz on a listener with `health: true`. */
+function healthAnswer(path: string, isReady: boolean): { readonly status: number; readonly text: string } {
+  if (path === '/-/healthz') return { status: 200, text: 'ok\n' }
+  if (path !== '/-/readyz') return { status: 404, text: 'not found\n' }
+  return isReady ? { status: 200, text: 'ready\n' } : { status: 503, text: 'not ready\n' }
+}
+
+/** Largest body of a refused request that is read to its end, in bytes. */
+const MAX_DISCARDED_BYTES = 64 * 1024
+
+/** Refuses a request after discarding its short body. An answer before the end would cost the client its connection. */
+function refuseAfterBody(flow: Flow, reply: Reply): void {
+  const { x, client } = flow
+  if (x.contentLength <= 0 || x.contentLength > MAX_DISCARDED_BYTES || client.waitsToContinue) {
+    flow.refuse(reply)
+    return
+  }
+  flow.timer.waitIn(PHASE.requestBody, 'request-body', x.pace.bodyIdleMs)
+  client.readBody({
+    onBodyChunk(chunk, isLast) {
+      if (flow.isOver) return
+      x.requestBytes += chunk.length
+      flow.onBodyBytes(chunk.length)
+      if (isLast) flow.refuse(reply)
+    },
+  })
 }

@@ -1,7 +1,8 @@
 import type net from 'node:net'
 import type tls from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import type { ListenerTlsPlan } from '@sluice/config'
-import type { RequestIds } from '@sluice/core'
+import { type ClientCertificate, certificateFacts, type RequestIds } from '@sluice/core'
 import type { CachedClock } from '../../lib/cached-clock.js'
 import type { TimerWheel } from '../../lib/timer-wheel.js'
 import { clientNetwork } from '../client-network.js'
@@ -11,7 +12,6 @@ import { ClientConnection } from './http1/connection.js'
 import { HeadDecoder } from './http1/head-decoder.js'
 import type { Http1Host } from './http1/request-reader.js'
 import { Http2Sessions } from './http2/sessions.js'
-import { clientCertificateOf } from './socket/client-certificate.js'
 import type { Peer, ProtocolHandler } from './socket/connection-host.js'
 import { type ListeningSocket, openListeningSocket } from './socket/listening-socket.js'
 import { ProxiedConnection } from './socket/proxied-connection.js'
@@ -282,4 +282,10 @@ function addressOf(socket: net.Socket): string {
 function overloadAnswer(body: string): string {
   const fields = 'content-type: application/problem+json\r\nretry-after: 1\r\nconnection: close'
   return `HTTP/1.1 503 Service Unavailable\r\n${fields}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+}
+
+/** Returns the client's verified certificate, or null if it has sent none. Also works for resumed sessions. */
+function clientCertificateOf(socket: TLSSocket): ClientCertificate | null {
+  const certificate = socket.authorized ? socket.getPeerX509Certificate() : undefined
+  return certificate === undefined ? null : certificateFacts(certificate)
 }

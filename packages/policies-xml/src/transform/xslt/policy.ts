@@ -15,9 +15,7 @@ import { type LibxsltConfig, type LibxsltInput, LibxsltRunner } from '../../engi
 import { compileSef } from '../../engines/xslt/saxon/compile-sef.js'
 import { refuseCompiledCode } from '../../engines/xslt/saxon/sef-code.js'
 import type { RunLimits, StylesheetSource } from '../../engines/xslt/stylesheet.js'
-import { resultType } from './content-type.js'
-import type { ParamValue } from './params.js'
-import { compileParams, xpathParams } from './params.js'
+import { compileParams, type ParamValue, xpathParams } from './params.js'
 import type { SaxonConfig, SaxonInput } from './saxon-work.js'
 import {
   DEFAULT_MAX_BODY,
@@ -141,4 +139,29 @@ async function saxonTransform(
   const config: SaxonConfig = { sef, source, limits }
   const offload = env.offload<SaxonInput, Transformed>(new URL('./saxon-work.js', import.meta.url), config)
   return (x, body, params) => offload.run({ body, params }, x)
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  xhtml: 'application/xhtml+xml; charset=utf-8',
+  text: 'text/plain; charset=utf-8',
+  json: 'application/json',
+}
+
+const XML_TYPE = 'application/xml; charset=utf-8'
+/** Matches the charset parameter with its value (RFC 9110 section 5.6.6). */
+const CHARSET = /;[ \t]*charset=(?:"[^"]{0,64}"|[^;,\s"]{0,64})/i
+
+/**
+ * Returns the function that derives the content type of a result from that of the body. An XML type is kept,
+ * except for its charset.
+ * @param method output method of `xsl:output`, or an empty string.
+ */
+function resultType(method: string, configured: string | undefined): (before: string) => string {
+  const fixed = configured ?? TYPES[method]
+  if (fixed !== undefined) return () => fixed
+  return (before) => {
+    if (!/^[^;]*xml/i.test(before)) return XML_TYPE
+    return before.replace(CHARSET, '; charset=utf-8')
+  }
 }

@@ -4,7 +4,6 @@ import {
   type TransformFailure,
   unreadable,
 } from '@sluice/policies/shared/transformation/transformed'
-import { bodyText } from '../../engines/xml/body-text.js'
 import { parseXml } from '../../engines/xml/gate.js'
 import { loadLibxml } from '../../engines/xml/libxml.js'
 import { LibxsltRunner } from '../../engines/xslt/libxslt/runner.js'
@@ -72,4 +71,20 @@ type Select = (body: Uint8Array) => Transformed | Promise<Transformed>
 function typed({ name, type, value }: ParamValue): [string, string | number | boolean] {
   if (type === 'string') return [name, value]
   return [name, type === 'number' ? Number(value) : value === 'true']
+}
+
+/**
+ * Decodes the text of a parsed document.
+ * @param encoding encoding that the document declares, or null.
+ */
+function bodyText(body: Uint8Array, encoding: string | null): string {
+  return new TextDecoder(nameOf(body, encoding)).decode(body)
+}
+
+function nameOf(body: Uint8Array, encoding: string | null): string {
+  // The bytes take precedence over the declaration (XML 1.0 appendix F).
+  if (body[0] === 0xfe || body[0] === 0) return 'utf-16be'
+  if (body[0] === 0xff || body[1] === 0) return 'utf-16le'
+  if (body[0] === 0xef || encoding === null) return 'utf-8'
+  return encoding
 }
