@@ -146,7 +146,8 @@ export function provideNamed(names) {
 
 function provideAll(wanted) {
   const incomplete = wanted.filter((service) => obstacleTo(service) === null && lacksCommands(service))
-  if (canInstall()) installPackages(new Set(incomplete.flatMap(({ debianPackages }) => debianPackages)))
+  if (process.getuid?.() === 0 && isThere('apt-get'))
+    installPackages(new Set(incomplete.flatMap(({ debianPackages }) => debianPackages)))
   return wanted.map(provide).filter((problem) => problem !== null)
 }
 
@@ -179,10 +180,6 @@ function lacksCommands({ commands }) {
 
 function isThere(command) {
   return spawnSync('sh', ['-c', `command -v ${command}`]).status === 0
-}
-
-function canInstall() {
-  return process.getuid?.() === 0 && isThere('apt-get')
 }
 
 /**

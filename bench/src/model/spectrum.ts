@@ -60,15 +60,13 @@ export function mergeSpectra(list: readonly Spectrum[]): Spectrum {
   if (list.length === 0) throw new Error('there is no spectrum to merge')
   const isCorrected = list.every((spectrum) => spectrum.isCorrected)
   const maxMicros = Math.max(...list.map((spectrum) => spectrum.maxMicros))
-  const histograms = list.flatMap(({ hdr }) => (hdr === null ? [] : [histogramOf(hdr)]))
+  const histograms = list.flatMap(({ hdr }) =>
+    hdr === null ? [] : [decodeFromCompressedBase64(hdr, 64, false)],
+  )
   if (histograms.length < list.length) return upperBound(list, isCorrected, maxMicros)
   const all = emptyHistogram()
   for (const histogram of histograms) all.add(histogram)
   return spectrumOf(all, isCorrected, maxMicros) ?? upperBound(list, isCorrected, maxMicros)
-}
-
-function histogramOf(hdr: string): Histogram {
-  return decodeFromCompressedBase64(hdr, 64, false)
 }
 
 function upperBound(list: readonly Spectrum[], isCorrected: boolean, maxMicros: number): Spectrum {

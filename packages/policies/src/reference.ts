@@ -70,12 +70,8 @@ function rows(schema: SchemaNode, path: string): string[] {
     const isRequired = schema.required?.includes(name) === true
     const cells = [`\`${at}\``, typeOf(child), defaultOf(child, isRequired), child.description ?? '']
     const inner = child.type === 'array' ? rows(child.items ?? {}, `${at}[]`) : rows(child, at)
-    return [`| ${cells.map(cell).join(' | ')} |`, ...inner]
+    return [`| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`, ...inner]
   })
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|')
 }
 
 function defaultOf(schema: SchemaNode, isRequired: boolean): string {

@@ -34,7 +34,10 @@ export const bans = {
     const query = policy === undefined ? '' : `?${new URLSearchParams({ policy })}`
     const { part } = await new AdminClient(options).get(`/v1/bans${query}`)
     await printResult(part.value, options.output, () =>
-      printTable(['POLICY', 'CALLER', 'UNTIL'], part.parts('bans').map(banRow)),
+      printTable(
+        ['POLICY', 'CALLER', 'UNTIL'],
+        part.parts('bans').map((ban) => [ban.text('policy'), ban.text('key'), ban.text('until')]),
+      ),
     )
     if (part.value['isComplete'] === false) say('the list is incomplete; specify the policy')
   },
@@ -45,10 +48,6 @@ export const bans = {
       print(`lifted bans: ${answer.number('lifted')}; workers follow within a second`),
     )
   },
-}
-
-function banRow(ban: AnswerPart): Cell[] {
-  return [ban.text('policy'), ban.text('key'), ban.text('until')]
 }
 
 function getter(path: string) {

@@ -28,17 +28,13 @@ export function newPlugin(_options: object, name: string): void {
   const dependencies = Object.fromEntries(
     found.map(({ name: linked, at }) => [linked, dependencyOf(linked, at, realpathSync(folder))]),
   )
-  const files = templateFiles({ name, contract: majorOf(CONTRACT_VERSION), dependencies })
+  const files = templateFiles({ name, contract: `^${CONTRACT_VERSION.split('.')[0]}`, dependencies })
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
   link(folder, found)
   print(`created ${folder}`, 'run npm test in it, then add it to plugins in a document')
-}
-
-function majorOf(version: string): string {
-  return `^${version.split('.')[0]}`
 }
 
 /**

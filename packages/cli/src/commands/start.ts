@@ -68,10 +68,8 @@ function started(options: StartOptions, documentThread: DocumentThread): Promise
     ...(options.tier === undefined ? {} : { tier: options.tier }),
   }).catch((error: unknown) => {
     if (error instanceof StartError && error.isStopped) return null
-    throw error instanceof StartError ? startFailure(error) : error
+    throw error instanceof StartError
+      ? new Failure(error.message, error.diagnostics.length > 0 ? EXIT.invalid : EXIT.failed)
+      : error
   })
-}
-
-function startFailure({ diagnostics, message }: StartError): Failure {
-  return new Failure(message, diagnostics.length > 0 ? EXIT.invalid : EXIT.failed)
 }

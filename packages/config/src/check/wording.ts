@@ -7,10 +7,6 @@ import { exampleOf, expectationOf, QUANTITIES, wordsOf } from './expectation.js'
 import { schemaErrors } from './validator.js'
 import type { Violation } from './violation.js'
 
-function hasBlanks(value: unknown): boolean {
-  return typeof value === 'string' && value.trim() !== value
-}
-
 /**
  * Returns the message and remedy for a violation.
  * @param references the references in the value as written, or null; their values are never shown
@@ -19,7 +15,10 @@ export function wordingOf(violation: Violation, references: string | null): Issu
   if (violation.key === null && references !== null) {
     return {
       message: `the value of ${references} is not ${expectationOf(violation.schema)}`,
-      remedy: hasBlanks(violation.value) ? 'remove the spaces around the value' : 'correct the value',
+      remedy:
+        typeof violation.value === 'string' && violation.value.trim() !== violation.value
+          ? 'remove the spaces around the value'
+          : 'correct the value',
     }
   }
   const describe = DESCRIPTIONS[violation.keyword] ?? unexpected

@@ -74,12 +74,8 @@ function arithmetic(op: string, a: Code, b: Code): Code {
     [a, b],
     ([m, n]) => calculate(op, isDouble, m ?? null, n ?? null),
     isDouble,
-    throws || !bothFixed(a, b),
+    throws || !(a.isFixed && b.isFixed),
   )
-}
-
-function bothFixed(a: Code, b: Code): boolean {
-  return a.isFixed && b.isFixed
 }
 
 function calculate(op: string, isDouble: boolean, a: Value, b: Value): Value {

@@ -1,13 +1,5 @@
 import { parseDuration } from '@sluice/core'
-import type {
-  DrainPlan,
-  KubernetesPlan,
-  MetricsPlan,
-  OverloadPlan,
-  Plan,
-  PluginPlan,
-  RoutePlan,
-} from '../plan/plan.js'
+import type { KubernetesPlan, MetricsPlan, OverloadPlan, Plan, PluginPlan, RoutePlan } from '../plan/plan.js'
 import type { InlinedTexts } from '../reference/resolved-document.js'
 import type { Document } from '../schema/document.js'
 import { addressOf, adminPlan, listenerPlan } from './listener-plan.js'
@@ -43,7 +35,7 @@ export function planOf(document: Document, { inlined, plugins, allRoutes }: Plan
     routes: inPrecedence(allRoutes(routePlans(document, inlined))),
     log: logPlan(document.log),
     metrics: metricsPlan(document.metrics),
-    drain: drainPlan(document.drain),
+    drain: { delayMs: parseDuration(document.drain.delay), timeoutMs: parseDuration(document.drain.timeout) },
     overload: overloadPlan(document.overload),
     state: document.state === undefined ? null : statePlan(document.state),
     cache: document.cache === undefined ? null : cachePlan(document.cache),
@@ -58,10 +50,6 @@ function kubernetesPlan({ kubeconfig, context }: NonNullable<Document['kubernete
 
 function metricsPlan({ enabled, address }: Document['metrics']): MetricsPlan {
   return { enabled, ...(address === undefined ? {} : { address: addressOf(address) }) }
-}
-
-function drainPlan({ delay, timeout }: Document['drain']): DrainPlan {
-  return { delayMs: parseDuration(delay), timeoutMs: parseDuration(timeout) }
 }
 
 function overloadPlan({ maxLoopDelay, maxInFlight, retryAfter }: Document['overload']): OverloadPlan {

@@ -16,7 +16,7 @@ export function listenerPlan(listener: ListenerDocument): ListenerPlan {
     ...addressOf(listener.address),
     engine: listener.engine,
     tls: listenerTlsPlan(listener.tls),
-    http2: http2Plan(listener),
+    http2: listener.engine === 'node' ? { ...HTTP2, ...listener.http2 } : null,
     trustedProxies: [...listener.trustedProxies].sort(),
     proxyProtocol: listener.proxyProtocol,
     allowHalfClose: listener.allowHalfClose,
@@ -49,10 +49,6 @@ function defaultConnectionsPerClient(connections: number): number {
 }
 
 const HTTP2: Http2Plan = { alpn: true, priorKnowledge: false, streams: 100 }
-
-function http2Plan({ engine, http2 }: ListenerDocument): Http2Plan | null {
-  return engine === 'node' ? { ...HTTP2, ...http2 } : null
-}
 
 /** Returns the plan of the admin API. Tokens are sorted by id. */
 export function adminPlan({ address, tls, tokens }: Document['admin']): AdminPlan {

@@ -1,7 +1,6 @@
 import type { DocumentPath } from '../diagnostic/document-path.js'
 import { isIssue } from '../diagnostic/issue.js'
 import { parsePathPattern } from '../grammar/path-pattern.js'
-import type { PathPlan } from '../plan/plan.js'
 import type { RouteDocument } from '../schema/document.js'
 import { chainOf } from './consumer-check.js'
 import type { Inspection } from './inspection.js'
@@ -50,9 +49,5 @@ function ownPathsOf(
 function isMatchedBy(route: RouteDocument, path: string): boolean {
   const [pattern, own] = [patternOf(route), parsePathPattern(path)]
   if (isIssue(pattern) || isIssue(own)) return true
-  return pattern.kind === 'regex' || coversPath(pattern, asExact(own))
-}
-
-function asExact(pattern: PathPlan): PathPlan {
-  return { ...pattern, kind: 'exact' }
+  return pattern.kind === 'regex' || coversPath(pattern, { ...own, kind: 'exact' })
 }

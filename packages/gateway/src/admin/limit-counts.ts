@@ -34,15 +34,16 @@ export async function resetAnswer(call: AdminCall, kind: LimitKind): Promise<Adm
 /** Sets the used count of a quota: `{"policy":"ID","key":"KEY","used":NUMBER}` */
 export async function setQuotaAnswer(call: AdminCall): Promise<AdminAnswer> {
   const usage = 'send {"policy":"ID","key":"KEY","used":NUMBER}'
-  const asked = await readJson(call, ['policy', 'key', 'used'], readUsed, usage)
+  const asked = await readJson(
+    call,
+    ['policy', 'key', 'used'],
+    ({ policy, key, used }) => (isText(policy) && isKey(key) && isUsed(used) ? { policy, key, used } : null),
+    usage,
+  )
   if (!asked.ok) return asked.answer
   const { policy } = asked.value
   const change = { ...asked.value, actor: call.actor }
   return answering(async () => countsOf(await call.backend.limits.set(change), 'quota', policy))
-}
-
-function readUsed({ policy, key, used }: Members) {
-  return isText(policy) && isKey(key) && isUsed(used) ? { policy, key, used } : null
 }
 
 /** Handles `GET /v1/bans`: all policies or `?policy=ID`. */

@@ -71,17 +71,18 @@ function holdTime(text: string): number | null {
 
 /** Activates or discards the document that was prepared with `hold`. */
 async function postSettle(call: AdminCall, isActivated: boolean): Promise<AdminAnswer> {
-  const asked = await readJson(call, ['digest'], digestIn, 'send {"digest":"DIGEST"}')
+  const asked = await readJson(
+    call,
+    ['digest'],
+    ({ digest }) => (typeof digest === 'string' ? digest : null),
+    'send {"digest":"DIGEST"}',
+  )
   if (!asked.ok) return asked.answer
   const digest = asked.value
   const result = await call.backend.held.settle(digest, isActivated)
   if (result === null)
     return problemAnswer('GW_ADMIN_NOT_FOUND', 'no held document with this digest; it may have expired')
   return isActivated ? applyAnswer(result) : jsonAnswer(200, { result: 'discarded', digest })
-}
-
-function digestIn({ digest }: Members): string | null {
-  return typeof digest === 'string' ? digest : null
 }
 
 async function postRollback(call: AdminCall): Promise<AdminAnswer> {

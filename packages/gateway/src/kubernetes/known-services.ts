@@ -24,7 +24,7 @@ export class KnownServices {
     const before = this.#known
     this.#known = new Map(services.map(({ key, endpoints }) => [key, endpoints]))
     for (const [key, endpoints] of this.#known) {
-      if (isSame(before.get(key), endpoints)) continue
+      if (JSON.stringify(before.get(key)) === JSON.stringify(endpoints)) continue
       for (const onEndpoints of this.#followers.get(key) ?? []) onEndpoints(endpoints)
     }
   }
@@ -44,8 +44,4 @@ export class KnownServices {
       if (followers.size === 0 && this.#followers.get(key) === followers) this.#followers.delete(key)
     }
   }
-}
-
-function isSame(a: KnownService['endpoints'] | undefined, b: KnownService['endpoints']): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
 }

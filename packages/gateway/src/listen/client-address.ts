@@ -44,7 +44,7 @@ export function applyClientAddress(x: ReceivedExchange, { trusted, forwardedHead
 
 function readForwarding(x: ReceivedExchange, trusted: CidrSet, from: Trust['forwardedHeader']): Reply | null {
   const id = headerValue(x.headers, 'x-request-id')
-  if (id !== null && isRequestId(id)) x.id = id
+  if (id !== null && id.length <= 128 && /^[A-Za-z0-9._:-]+$/.test(id)) x.id = id
   const hop = lastUntrusted(from === 'forwarded' ? forwardedHopsOf(x) : xForwardedHopsOf(x), trusted)
   if (hop === MALFORMED) return BAD_HOP
   if (hop !== null) {
@@ -146,10 +146,6 @@ function portOf(hop: string): number {
 /** Returns true for an address without a zone. A zone would name an interface of the proxy, not of this host. */
 function isClientAddress(text: string): boolean {
   return !text.includes('%') && isIpAddress(text)
-}
-
-function isRequestId(text: string): boolean {
-  return text.length <= 128 && /^[A-Za-z0-9._:-]+$/.test(text)
 }
 
 /**

@@ -112,7 +112,9 @@ export class ServerCache implements CacheStore {
       .catch((error: unknown) => this.#failed(error))
     this.#pausedUntilMono = 0
     if (answer === null || expected.includes(answer.status)) return answer
-    throw this.#unavailable(problemOf(answer.status))
+    throw this.#unavailable(
+      answer.status === 401 ? 'the token was refused' : `unexpected status ${answer.status}`,
+    )
   }
 
   /** Handles a failed call. A full local queue or a value that is too large says nothing about the server. */
@@ -129,10 +131,6 @@ export class ServerCache implements CacheStore {
     if (this.#pausedUntilMono === 0) this.#report('cache_server_down', { problem })
     return new StateUnavailable(`the cache server: ${problem}`)
   }
-}
-
-function problemOf(status: number): string {
-  return status === 401 ? 'the token was refused' : `unexpected status ${status}`
 }
 
 /** Returns the path of a key. The server decodes escapes once. */

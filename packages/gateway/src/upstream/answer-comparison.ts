@@ -146,14 +146,15 @@ function differencesOf(a: unknown, b: unknown): string[] {
       return
     }
     for (const key of new Set([...Object.keys(a), ...Object.keys(b)]))
-      compare(memberOf(a, key), memberOf(b, key), `${path}/${pointerPart(key)}`, depth + 1)
+      compare(
+        memberOf(a, key),
+        memberOf(b, key),
+        `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+        depth + 1,
+      )
   }
   if (a !== undefined && b !== undefined) compare(a, b, '', 0)
   return paths
-}
-
-function pointerPart(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 function isObject(value: unknown): value is object {

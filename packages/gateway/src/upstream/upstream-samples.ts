@@ -10,7 +10,11 @@ export function upstreamSamples(upstream: Upstream): Sample[] {
     { name: 'gw_upstream_retries_total', labels, value: upstream.retries },
     { name: 'gw_upstream_shed_total', labels, value: upstream.shed },
     { name: 'gw_upstream_unavailable_total', labels, value: upstream.unavailable },
-    { name: 'gw_upstream_waits_total', labels, value: waitsOf(upstream) },
+    {
+      name: 'gw_upstream_waits_total',
+      labels,
+      value: upstream.targets.reduce((sum, { transport }) => sum + transport.waits, 0),
+    },
     ...shareSamples(labels, upstream),
     ...upstream.targets.flatMap((target) => targetSamples(labels, target)),
   ]
@@ -28,10 +32,6 @@ function shareSamples(labels: string, { canary, mirror }: Upstream): Sample[] {
     { name: 'gw_upstream_mirror_skipped_total', labels, value: mirror.skipped },
     { name: 'gw_upstream_mirror_differences_total', labels, value: mirror.differences },
   ]
-}
-
-function waitsOf({ targets }: Upstream): number {
-  return targets.reduce((sum, { transport }) => sum + transport.waits, 0)
 }
 
 function targetSamples(upstream: string, target: Target): Sample[] {

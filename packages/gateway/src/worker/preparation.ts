@@ -48,7 +48,9 @@ export class Preparation {
   }
 
   #inTurn(id: number, step: () => Promise<Answer>): Promise<Answer> {
-    const answer = this.#turn.then(step).catch((error: unknown) => failed(id, reasonOf(error)))
+    const answer = this.#turn
+      .then(step)
+      .catch((error: unknown) => failed(id, error instanceof Error ? error.message : String(error)))
     this.#turn = answer
     return answer
   }
@@ -56,8 +58,4 @@ export class Preparation {
 
 function failed(id: number, reason: string): Answer {
   return { kind: 'failed', id, reason }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

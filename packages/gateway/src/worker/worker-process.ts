@@ -31,7 +31,12 @@ export function runWorker(create: (context: WorkerContext) => DataPlane): void {
   const runtime = new WorkerRuntime((worker, dependencies) => {
     log = createOperationLog({ fields: { worker, pid: process.pid } })
     const version = process.env[WORKER_VERSION_ENV] ?? ''
-    return create({ ...dependencies, worker, version, report: reporter(log) })
+    return create({
+      ...dependencies,
+      worker,
+      version,
+      report: (event, fields) => log.warn(event, { ...fields }),
+    })
   })
 
   // The reader of the operation log may be gone. Keep serving.
@@ -67,8 +72,4 @@ async function outliveSupervisor(
   log.warn('worker.left-behind', { servesForMs: ORPHAN_LIFETIME_MS })
   log.info('worker.leaves', { because: await waitForSuccessor(path, instance, stopSignal) })
   await runtime.end(runtime.drainMs, 0)
-}
-
-function reporter(log: OperationLog): WorkerContext['report'] {
-  return (event, fields) => log.warn(event, { ...fields })
 }

@@ -110,7 +110,8 @@ export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatche
     this.#releaseSlot()
     if (this.#isOver) return
     // A 304, a 204 or a response to HEAD may have the length of a body that is not sent.
-    if (isLengthMismatch(error) && this.#isBodiless()) this.#end(null)
+    if ('code' in error && error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' && this.#isBodiless())
+      this.#end(null)
     else this.#fail(failureOf(error))
   }
 
@@ -141,10 +142,6 @@ export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatche
     this.#abort?.()
     return true
   }
-}
-
-function isLengthMismatch(error: Error): boolean {
-  return 'code' in error && error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
 }
 
 /**

@@ -22,7 +22,7 @@ export function redactedBody(input: BodyInput, rules: readonly Rule[], json: () 
     if (!isUtf8(body) || body.includes(NUL) || isWide(body, kind)) return { issue: 'opaque' }
     const [text] = textsOfBody(body, kind)
     const isForm = kind.type === FORM_TYPE
-    if (bodyRules.some(isForm ? hasPaths : needsStructure)) return { issue: 'opaque' }
+    if (bodyRules.some(isForm ? ({ paths }) => paths.length > 0 : needsStructure)) return { issue: 'opaque' }
     const redact = isForm ? redactedForm : redactedText
     const rest = bodyRules.reduce((left, rule) => redact(left, rule, rule.keys), text)
     return outcome(rest === text ? null : rest)
@@ -30,10 +30,6 @@ export function redactedBody(input: BodyInput, rules: readonly Rule[], json: () 
     if (error instanceof TooMuch) return { issue: 'tooMuch' }
     throw error
   }
-}
-
-function hasPaths({ paths }: Rule): boolean {
-  return paths.length > 0
 }
 
 function outcome(text: string | null): BodyOutcome {

@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { decode } from '../../shared/encoding/byte-text.js'
-import { isJsonObject, type JsonObject, memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
+import { isJsonObject, memberOf, parseStrictObject } from '../../shared/json/strict-json.js'
 import { readText } from '../../shared/options/text-source.js'
 import { withContext } from '../../shared/outcome/with-context.js'
 import { importJwk, importPem, type KeyMaterial } from '../keys/key-material.js'
@@ -55,12 +55,13 @@ export function readKeySet(text: Uint8Array, purpose: KeyPurpose): readonly (() 
   if (!Array.isArray(keys)) throw new Error("'jwks' is not a JSON object with a list 'keys'")
   if (keys.length > MAX_KEYS) throw new Error(`'jwks' has more than ${MAX_KEYS} keys`)
   return keys
-    .filter((jwk) => isJsonObject(jwk) && allowsPurpose(jwk, purpose) && isKnownType(jwk))
+    .filter(
+      (jwk) =>
+        isJsonObject(jwk) &&
+        allowsPurpose(jwk, purpose) &&
+        ['RSA', 'EC', 'OKP', 'oct'].includes(memberOf(jwk, 'kty') as string),
+    )
     .map((jwk) => () => importJwk(jwk, purpose))
-}
-
-function isKnownType(jwk: JsonObject): boolean {
-  return ['RSA', 'EC', 'OKP', 'oct'].includes(memberOf(jwk, 'kty') as string)
 }
 
 function jwkOf(text: string, purpose: KeyPurpose): KeyMaterial {

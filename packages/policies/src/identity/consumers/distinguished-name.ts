@@ -54,12 +54,10 @@ function inOrder(a: readonly string[], b: readonly string[]): number {
 /** Escapes a value for a distinguished name, so that it stays one value (RFC 4514 section 2.4). */
 export function escapeNameValue(value: string): string {
   return value.replace(/^[ #]|[\u0000-\u001f"+,;<=>\\\u007f]| $/g, (character) =>
-    character >= ' ' && character < '\u007f' ? `\\${character}` : hexEscapes(character),
+    character >= ' ' && character < '\u007f'
+      ? `\\${character}`
+      : `\\${Buffer.from(character).toString('hex').padStart(2, '0')}`,
   )
-}
-
-function hexEscapes(character: string): string {
-  return `\\${Buffer.from(character).toString('hex').padStart(2, '0')}`
 }
 
 function attributeAt(text: string, at: number): { attribute: NameAttribute; end: number } | null {

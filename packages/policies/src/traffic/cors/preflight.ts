@@ -41,7 +41,10 @@ export function compilePreflight(
     if (isEveryMethod) fields.push('access-control-allow-methods', preflightMethod(x)!)
     const asked = isEveryHeader ? requestedHeaders(x) : ''
     if (asked !== '') fields.push('access-control-allow-headers', asked)
-    if (config.privateNetwork === true && requestsPrivateNetwork(x))
+    if (
+      config.privateNetwork === true &&
+      headerValue(x.headers, 'access-control-request-private-network') === 'true'
+    )
       fields.push('access-control-allow-private-network', 'true')
     return substitute(204, fields, null)
   }
@@ -55,8 +58,4 @@ function requestedHeaders(x: Exchange): string {
   )
   const trimmed = names.map((name) => name.trim())
   return trimmed.length <= MAX_REQUESTED && trimmed.every(isToken) ? trimmed.join(', ') : ''
-}
-
-function requestsPrivateNetwork(x: Exchange): boolean {
-  return headerValue(x.headers, 'access-control-request-private-network') === 'true'
 }

@@ -28,7 +28,7 @@ export function answerWith(stored: StoredResponse, facts: RequestFacts, { now, s
   const own = ['age', String(Math.floor(ageOf(stored, now) / 1000))]
   if (status !== null) own.push('cache-status', `${CACHE_NAME}; ${status}`)
   if (facts.isConditional) {
-    if (isSuccess(stored.status) && isNotModified(stored, facts))
+    if (stored.status >= 200 && stored.status < 300 && isNotModified(stored, facts))
       return substitute(304, withoutBody(stored).concat(own), null)
     const range = rangeOf(stored, facts)
     if (range === 'unsatisfiable') {
@@ -52,10 +52,6 @@ export function ttlOf(stored: StoredResponse, now: number): number {
 /** Adds this cache to the Cache-Status of an upstream response. */
 export function addCacheStatus(x: Exchange, status: string): void {
   x.responseHeaders.push('cache-status', `${CACHE_NAME}; ${status}`)
-}
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300
 }
 
 function withoutBody({ headers }: StoredResponse): string[] {

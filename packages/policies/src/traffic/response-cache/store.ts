@@ -53,7 +53,7 @@ export class ResponseStore extends StoredResponses {
     this.maxBytes = maxBytes
     this.#kept = new LRUCache({
       maxSize: maxBytes,
-      sizeCalculation: sizeOf,
+      sizeCalculation: (variants) => variants.reduce((sum, { size }) => sum + size, 0),
       dispose: (variants, key, reason) => {
         if (reason === 'set') return
         if (reason === 'evict') this.#evictions += variants.length
@@ -202,8 +202,4 @@ export function matchesScope({ uri, tags }: StoredResponse, scope: PurgeScope): 
   if (scope.by === 'all') return true
   if (scope.by === 'key') return uri === scope.value
   return scope.by === 'tag' ? tags.includes(scope.value) : uri.startsWith(scope.value)
-}
-
-function sizeOf(variants: readonly StoredResponse[]): number {
-  return variants.reduce((sum, { size }) => sum + size, 0)
 }

@@ -13,7 +13,7 @@ export function requestHooks(sizes: RequestSizes, env: CompileEnv): Omit<Step, '
   const maxParameters = sizes.maxQueryParameters ?? Number.POSITIVE_INFINITY
   const refusals = refusalsOf(sizes, env)
   const onRequest = (x: Exchange): Outcome => {
-    if (urlBytes(x) > maxUrl) return refusals.url
+    if (x.rawPath.length + (x.query === '' ? 0 : x.query.length + 1) > maxUrl) return refusals.url
     if (maxParameters !== Number.POSITIVE_INFINITY && parameterCount(x.query) > maxParameters)
       return refusals.parameters
     if (!areWithin(x.headers, headers)) return refusals.headers
@@ -42,10 +42,6 @@ function refusalsOf(sizes: RequestSizes, env: CompileEnv) {
       `the request body is too small: send at least ${sizes.minBodyBytes}`,
     ),
   }
-}
-
-function urlBytes(x: Exchange): number {
-  return x.rawPath.length + (x.query === '' ? 0 : x.query.length + 1)
 }
 
 /** Counts query parameters. Empty ones count, because servers differ about them. */

@@ -65,7 +65,7 @@ export class ResponseCompression implements BodyFilter {
       weakenETag(fields)
       return false
     }
-    if (length === 0 || (isShort(length, this.#rules.minBytes) && !this.#choice.isForced)) return false
+    if (length === 0 || (length >= 0 && length < this.#rules.minBytes && !this.#choice.isForced)) return false
     if (!this.#open(this.#codec, x.method, length, isStreamType(type))) return false
     setHeader(fields, 'content-encoding', this.#codec.coding)
     weakenETag(fields)
@@ -117,10 +117,6 @@ function mayChange(x: Exchange): boolean {
 }
 
 const BOUND_TO_BYTES = ['content-range', 'content-digest', 'repr-digest', 'digest', 'content-md5']
-
-function isShort(length: number, minBytes: number): boolean {
-  return length >= 0 && length < minBytes
-}
 
 function varyByEncoding(fields: HeaderList): void {
   const vary = headerJoined(fields, 'vary')

@@ -129,13 +129,12 @@ function checked(text: string, hook: HookName, { maxBodyBytes }: ScriptSettings)
 
 function inputsOf(given: TrialExchange, hook: HookName): ReturnType<typeof callInputs> {
   const side = hook === 'onRequest' ? given : hook === 'onResponse' ? given.response : undefined
-  const body = side?.body === undefined ? null : Buffer.from(textOf(side.body))
+  const body =
+    side?.body === undefined
+      ? null
+      : Buffer.from(typeof side.body === 'string' ? side.body : JSON.stringify(side.body))
   const cannotSet = body === null && hook !== 'onError' ? 'the description of the exchange has no body' : ''
   return callInputs(exchangeOf(given), { hook, body, cannotSet })
-}
-
-function textOf(body: unknown): string {
-  return typeof body === 'string' ? body : JSON.stringify(body)
 }
 
 function exchangeOf(given: TrialExchange): Exchange {
