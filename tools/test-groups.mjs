@@ -9,7 +9,6 @@ const GROUPED = /(?:^|\/)packages\/(?:core|config|policies|policies-xml|logger)\
 /** Text of test files that start processes, or that change or measure their own process. */
 const NEEDS_PROCESS =
   /node:(?:child_process|cluster|worker_threads)|process\.(?:env|chdir|exit|on|memoryUsage|cpuUsage)|mock\.|gc\(|heap/
-/** Imports of test helpers that start processes. */
 const STARTS_PROCESS = /import .*(?:[sS]pawn|startElastic|sharedElastic|[pP]rocess|[vV]alkey|[rR]edis|slapd)/
 
 /**

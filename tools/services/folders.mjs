@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { FetchedFolder } from '../lib/fetched-folder.mjs'
 
-/** Returns the path of a file or folder in tools. */
 const at = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 
 /** h2spec. Builds only modules in `go.sum`, with the installed Go. */

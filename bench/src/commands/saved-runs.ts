@@ -90,7 +90,6 @@ function summaryFile(path: string): string {
   }
 }
 
-/** Returns a run, or the runs in a folder. */
 function runsIn(path: string): string[] {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
     return path === RESULTS_DIR ? [] : [path]

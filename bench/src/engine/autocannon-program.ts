@@ -50,7 +50,6 @@ async function main(options: LoadOptions): Promise<void> {
   process.stdout.write(JSON.stringify(result), () => process.exit(0))
 }
 
-/** Opens the connections. */
 function open(options: LoadOptions, pace: Pace, measurement: Measurement): void {
   const { method, headers, body, path } = options.call
   const events: ClientEvents = {

@@ -69,7 +69,6 @@ export class PacedClient {
     })
   }
 
-  /** Sends the request. */
   send(sent: SentRequest): void {
     this.#underWay = sent
     this.#sentMono = performance.now()

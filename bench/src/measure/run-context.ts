@@ -21,9 +21,7 @@ export interface RunContext {
 
 /** Load generators of a run, often the same. */
 export interface RunEngines {
-  /** Engine for saturation. */
   readonly saturation: Engine
-  /** Engine for fixed rates. */
   readonly rate: Engine
 }
 
@@ -46,7 +44,6 @@ export class Progress {
     this.#done++
   }
 
-  /** Changes the number of steps. */
   add(steps: number): void {
     this.#total = Math.max(this.#done, this.#total + steps)
   }

@@ -25,7 +25,6 @@ export interface RunOptions {
   readonly suite: Suite
   /** Engine for fixed rates. */
   readonly engine: EngineName
-  /** Engine for saturation. */
   readonly saturationEngine: EngineName
   readonly peers: readonly PeerName[]
   /** Server to measure instead of our gateway, or null. */

@@ -79,7 +79,6 @@ export interface SuiteCase {
 /** A list of scenarios with their numbers of connections. */
 export interface Suite {
   readonly name: string
-  /** Description, one sentence. */
   readonly description: string
   /** Published report that the suite repeats, or null. */
   readonly reproduces: string | null

@@ -78,7 +78,6 @@ export const Point = Type.Object({
   method: Type.String(),
   bodyBytes: Type.Number(),
   connections: Type.Number(),
-  /** Load generator. */
   engine: Type.String(),
   targetPerSecond: orNull(Type.Number()),
   perSecond: Spread,
@@ -128,7 +127,6 @@ export const HostFacts = Type.Object({
   /** CPU share of other programs and the hypervisor while our programs were idle, from 0 to 1. */
   foreignShare: Type.Number(),
   stolenShare: Type.Number(),
-  /** Versions of the measured and the measuring programs. */
   versions: Type.Record(Type.String(), Type.String()),
   /** Commit of the measured code. */
   source: orNull(Type.Object({ commit: Type.String(), isDirty: Type.Boolean() })),

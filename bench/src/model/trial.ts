@@ -60,7 +60,6 @@ export const Trial = Type.Object({
   connections: Type.Number(),
   /** Planned requests per second, independent of responses. */
   targetPerSecond: Type.Number(),
-  /** Requests per second at saturation. */
   saturationPerSecond: Type.Number(),
   /** Number of requests. A request that was sent again counts once. */
   requests: Type.Number(),
@@ -73,7 +72,6 @@ export const Trial = Type.Object({
     timeout: Type.Number(),
     unsent: Type.Number(),
   }),
-  /** Responses by status. */
   statuses: Counts,
   /** Responses with status 200 and an unexpected body. */
   wrongBodies: Type.Number(),

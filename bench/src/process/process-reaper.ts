@@ -51,7 +51,6 @@ export function killGroup(group: number): void {
 /** A folder that is removed with this process. */
 export interface TemporaryFolder {
   readonly path: string
-  /** Removes the folder now. */
   remove(): Promise<void>
 }
 

@@ -29,7 +29,6 @@ export function failuresOf(observed: Observed, expects: Partial<Expectation> = {
   ])
 }
 
-/** A check, and the failure to report. */
 type Check = readonly [isWell: boolean, failure: string]
 
 function failedOf(checks: readonly Check[]): string[] {

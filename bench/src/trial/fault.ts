@@ -36,7 +36,6 @@ export interface Expectation {
   readonly lostRequests: number
   /** Requests that may be sent again. */
   readonly sentAgain: number
-  /** Expected statuses. */
   readonly statuses: readonly number[]
   /** Expected number of responses of 500 and above from the gateway. */
   readonly gatewayErrors: number
@@ -67,6 +66,5 @@ export interface Fault {
   end?(system: TrialSystem): Promise<void>
   /** Returns the allowed losses for the observations. Without it, none are allowed. */
   expects?(observed: Observed): Partial<Expectation>
-  /** Returns additional figures. */
   soak?(): SoakFigures
 }

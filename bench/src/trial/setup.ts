@@ -24,7 +24,6 @@ interface TrialSetupOptions {
 
 /** Everything that runs for one trial. */
 export interface TrialSetup extends TrialSystem {
-  /** Data stream of the records. */
   readonly dataStream: string
   /** Stops everything except the node. */
   close(): Promise<void>

@@ -59,7 +59,6 @@ export interface Explanation {
 /** The selected route. References are shown as written and secrets are masked. */
 export interface ExplainedRoute {
   readonly id: string
-  /** API that the route belongs to. */
   readonly api: RoutePlan['api']
   /** Path pattern as written. */
   readonly path: string

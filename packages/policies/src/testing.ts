@@ -24,7 +24,6 @@ const SECRET = Buffer.alloc(32, 'secret')
 
 /** A working `CompileEnv` for policy tests. */
 export interface TestEnv extends CompileEnv {
-  /** Events reported to the operator. */
   readonly reports: readonly { readonly event: string; readonly fields: object }[]
   /** Stops background work and runs the `onClose` callbacks. */
   close(): void

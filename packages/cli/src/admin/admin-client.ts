@@ -38,7 +38,6 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 export interface AdminRoute {
   /** Name for messages. */
   readonly name: string
-  /** Opens a connection to the admin API. */
   readonly connect: () => Promise<Duplex>
 }
 

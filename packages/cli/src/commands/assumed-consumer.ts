@@ -15,7 +15,6 @@ interface KnownConsumer {
 }
 
 interface Settings {
-  /** Consumers of api-key. */
   readonly keys?: readonly KnownConsumer[]
   /** Consumers of basic-auth. */
   readonly users?: readonly KnownConsumer[]

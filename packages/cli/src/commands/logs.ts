@@ -25,7 +25,6 @@ interface LogOptions extends FilterRequest, OutputOptions, SourceFlags {
 /** Maximum number of names to list in a message. */
 const MOST_LISTED = 12
 
-/** Selects the records to print. */
 type Selection = (source: RecordSource, options: SearchOptions) => AsyncIterable<RecordView>
 
 /** Prints the newest records of all workers, then new ones. */

@@ -10,7 +10,6 @@ interface ListOptions extends OutputOptions, ServerOptions {
   readonly config?: string
 }
 
-/** A row of the list. */
 interface ListedPlugin {
   readonly name: string
   readonly version: string

@@ -57,7 +57,6 @@ export class GwCommand extends Command {
     return command.allowExcessArguments(true).hook('preAction', (_program, run) => refuseWord(this, run))
   }
 
-  /** Adds an example to the help. */
   example(...lines: readonly string[]): this {
     const heading = lines.length === 1 ? 'Example' : 'Examples'
     return this.addHelpText('after', `\n${heading}:\n${lines.map((line) => `  ${line}`).join('\n')}`)

@@ -15,7 +15,6 @@ function withKubernetes(command: GwCommand): GwCommand {
   return command.option('--kubernetes', 'use all pods of the gateway in a cluster').with(withCluster)
 }
 
-/** Adds the pod settings. */
 function withPods(command: GwCommand): GwCommand {
   return command
     .choice('--tier <tier>', 'pod size; default: unchanged, or W2', ['W1', 'W2', 'W4', 'W8'])

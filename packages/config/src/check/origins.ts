@@ -10,7 +10,6 @@ export class Origins {
     return list.map((item, i) => [item, [...path, positions?.[i] ?? i]])
   }
 
-  /** Removes an item from a list. */
   remove(list: unknown[], at: number): void {
     const positions = this.#positions.get(list) ?? list.map((_, i) => i)
     list.splice(at, 1)

@@ -24,7 +24,6 @@ export interface Condition {
   /** The result if it does not depend on the request, otherwise null. */
   readonly constant: boolean | null
   readonly needs: ConditionNeeds
-  /** Queries on the request body. */
   readonly questions: readonly BodyQuery[]
   /**
    * Evaluates the condition.

@@ -3,7 +3,6 @@ import type { PolicyCost } from '@sluice/core'
 
 /** A package that provides policies. */
 export interface PluginPlan {
-  /** Name in the document. */
   readonly name: string
   /** Name in its `package.json`. */
   readonly package: string

@@ -13,7 +13,6 @@ import { upstreamPlan } from './upstream-plan.js'
 export interface PlanParts {
   /** Strings of the document whose references the plan replaces with values. */
   readonly inlined: InlinedTexts
-  /** Plugins of the document. */
   readonly plugins: readonly PluginPlan[]
   /** Adds the routes that are already loaded to those in the document, in document order. */
   readonly allRoutes: (routes: RoutePlan[]) => readonly RoutePlan[]

@@ -28,7 +28,6 @@ export class ReferenceValues {
     return resolve(dirname(this.#origins.documentName))
   }
 
-  /** Returns the value of a reference, or the problem with it. */
   of(reference: Reference): string | Issue {
     const known = this.#known.get(reference.text)
     if (known !== undefined) return known

@@ -23,7 +23,6 @@ interface Replacement {
   readonly replace: (value: unknown) => unknown
   /** Tests user-defined names that mark their value. Default: none do. */
   readonly isMarkedName?: (name: string) => boolean
-  /** Replaces the value of such a name. */
   readonly replaceNamed?: (value: unknown) => unknown
   /** Replaces strings that are not marked. Default: they stay. */
   readonly replaceText?: (text: string) => string

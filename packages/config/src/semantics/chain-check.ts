@@ -64,7 +64,6 @@ function checkChain(inspection: Inspection, names: Names, chain: Chain): void {
   report.add({ path: chain.path, message, remedy: `leave at most ${MAX_CHAIN}` })
 }
 
-/** Returns the ids of the policies that an entry expands to. */
 function idsOf(
   entry: PolicyEntry,
   { owner, isGroup }: Chain,

@@ -6,7 +6,6 @@ import type { RouteDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 import { coversPath, coversPredicates, hostsAround, patternOf } from './route-cover.js'
 
-/** A route with its parsed path. */
 interface ParsedRoute {
   readonly route: RouteDocument
   readonly pattern: PathPlan
@@ -69,7 +68,6 @@ function keyOf({ kind, segments }: PathPlan): string {
   return first?.kind === 'literal' ? first.text : ''
 }
 
-/** Returns a route that shadows the given one on a host, or undefined. */
 function findShadowing(one: ParsedRoute, host: string, index: Index): ParsedRoute | undefined {
   const keys = new Set([keyOf(one.pattern), '', '~', regexBeginning(one.pattern)])
   for (const around of hostsAround(host)) {

@@ -8,7 +8,6 @@ import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
 import { type Members, readJson } from './request-body.js'
 import { purgeAnswer } from './stored-responses.js'
 
-/** Media types of a document. */
 const DOCUMENT_TYPES = ['application/yaml', 'application/json', 'text/yaml']
 const MAX_NOTE_CHARS = 500
 const MIN_HOLD_MS = 1000

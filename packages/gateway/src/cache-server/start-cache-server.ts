@@ -129,7 +129,6 @@ async function endOf(
   return null
 }
 
-/** A server thread and its messages. */
 class ServerThread {
   readonly listening: Promise<unknown>
   readonly drained: Promise<unknown>

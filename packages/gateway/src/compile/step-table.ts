@@ -7,7 +7,6 @@ export interface CompiledStep {
   readonly step: Promise<Step | null>
   /** Callbacks that release the resources of the step. */
   readonly closers: Closer[]
-  /** Number of snapshots that use it. */
   uses: number
 }
 

@@ -26,7 +26,6 @@ export async function withTrialEnv<T>(catalog: Catalog, work: (env: CompileEnv) 
   }
 }
 
-/** Inputs of a trial with plugins. */
 interface PluginTrial extends Pick<PluginTableOptions, 'announce'> {
   readonly plan: Plan
   readonly catalog: Catalog

@@ -8,7 +8,6 @@ import type { Metrics } from '../telemetry/metrics.js'
 /** Services and state shared by all flows of a worker. */
 export interface PipelineContext {
   readonly wheel: TimerWheel
-  /** Clock for deadlines. */
   readonly clock: CachedClock
   readonly metrics: Metrics
   readonly log: LogSink

@@ -2,7 +2,6 @@ import type { DeliveredExchange, Reply } from '@sluice/core'
 import { renderProblem } from '../protocol/problem.js'
 import type { BodySink } from './filtered-body.js'
 
-/** The destination of a reply. */
 interface Destination {
   readonly x: DeliveredExchange
   readonly client: Pick<BodySink, 'send' | 'sendHead'>

@@ -74,7 +74,6 @@ export class SlowReader {
     return true
   }
 
-  /** Resumes the target. */
   resume(): void {
     if (!this.#isHeld) return
     this.#isHeld = false

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 
 /** Credentials for the API server. */
 export interface Credentials {
-  /** Bearer token. */
   readonly token?: string
   /** Client certificate and its key, PEM. */
   readonly cert?: string

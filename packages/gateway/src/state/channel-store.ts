@@ -29,7 +29,6 @@ const TIMEOUTS: Timeouts = { takeMs: 5000, otherMs: 500 }
 /** Limits of unanswered calls and their memory in bytes. */
 const MAX_CALLS = 10_000
 const MAX_BYTES = 8 * 1024 ** 2
-/** Limits of one message. */
 const MESSAGE_CALLS = 1000
 const MESSAGE_BYTES = 1024 ** 2
 /**
@@ -218,7 +217,6 @@ export class ChannelStore implements StateStore {
 const gone = (): Error => new StateUnavailable('the supervisor is not running')
 const slow = (): Error => new StateSlow('the supervisor did not answer in time')
 
-/** Returns the number of waiting calls that fit in one message. */
 function messageLength(calls: readonly Waiting[]): number {
   let bytes = 0
   let length = 0

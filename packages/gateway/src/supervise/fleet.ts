@@ -19,7 +19,6 @@ interface FleetOptions extends Endpoints {
   readonly ports: ListenerPorts
   readonly services: Services
   readonly cacheServer: EmbeddedCacheServer
-  /** Returns the number of workers for a plan. */
   readonly size: (plan: Plan) => number
   /** Returns the plan with resolved references. */
   readonly resolve: (bundle: ConfigBundle) => Plan

@@ -25,7 +25,6 @@ export interface SupervisorDependencies {
   /** Creates the servers for operators. They listen once a plan is prepared. */
   readonly openEndpoints: (backend: AdminBackend) => Endpoints
   readonly fork: Fork
-  /** Returns the number of workers for a plan. */
   readonly size: (plan: Plan) => number
   /** Number of workers started before the document is read. */
   readonly earlyWorkers: number

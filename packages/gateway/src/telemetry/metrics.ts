@@ -126,7 +126,6 @@ export class Metrics {
     return created
   }
 
-  /** Counts an error by its code. */
   countError(code: string): void {
     this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1)
   }

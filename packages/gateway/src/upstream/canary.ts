@@ -36,7 +36,6 @@ export class Canary {
   #halves: [HalfWindow, HalfWindow] = [emptyHalf(), emptyHalf()]
   #halfSince: number
   #abortedUntil = 0
-  /** Number of aborts. */
   aborts = 0
   #firstHash = 0
   /** Requests with the first key, until another key is seen. */

@@ -97,7 +97,6 @@ export class Mirror {
   }
 }
 
-/** A mirrored request. */
 class MirrorAttempt implements AttemptObserver {
   readonly #side: AnswerSide | null
   readonly #onOver: (isFailed: boolean) => void

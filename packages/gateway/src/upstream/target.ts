@@ -20,7 +20,6 @@ export interface Target {
   isAvailable: boolean
   readonly state: TargetState
   readonly transport: Transport
-  /** Transport for upgrade requests. */
   readonly upgrades: UpgradeTransport
   readonly quota: ClientConnectionQuota
   /** Number of attempts in progress or waiting for a connection. */

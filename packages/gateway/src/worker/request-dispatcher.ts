@@ -45,7 +45,6 @@ export class RequestDispatcher implements RequestHandler {
     )
   }
 
-  /** Activates a snapshot. */
   serve(snapshot: Snapshot): void {
     this.#snapshot = snapshot
     const { waiting, gone } = this.#early.take()

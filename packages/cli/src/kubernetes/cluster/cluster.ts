@@ -115,7 +115,6 @@ export class Cluster {
     if (answer.status !== 404) requireSuccess(answer, `delete ${nameOf(object)}`)
   }
 
-  /** Returns the objects of a kind with these labels. */
   async list(
     type: Pick<KubernetesObject, 'apiVersion' | 'kind'>,
     namespace: string,

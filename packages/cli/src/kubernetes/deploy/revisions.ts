@@ -27,7 +27,6 @@ export interface Revision {
   /** Digest of the document that the pods served, or null if unknown. */
   readonly digest: string | null
   readonly way: Way
-  /** The document. */
   readonly text: string
   readonly settings: PodSettings
 }

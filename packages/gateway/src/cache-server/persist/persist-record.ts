@@ -26,7 +26,6 @@ interface Head extends Omit<Entry, 'hash' | 'value' | 'expiresAt'> {
   readonly epoch: number
   readonly number: number
   readonly expiresAt: number | null
-  /** Size of the value. */
   readonly bytes: number
 }
 

@@ -21,7 +21,6 @@ export class Semaphore {
     this.#free = permits
   }
 
-  /** Number of waiting exchanges. */
   get waiting(): number {
     return this.#waiting.length
   }

@@ -11,7 +11,6 @@ import { writeSync } from 'node:fs'
 interface UdpHandle {
   /** Opens a descriptor. Returns 0 or a negative error number. */
   open(fd: number): number
-  /** Sets the buffer size. Returns undefined on failure. */
   bufferSize(bytes: number, isReceive: boolean, failure: object): number | undefined
 }
 

@@ -9,7 +9,6 @@ export interface FrameEnd {
   resume(): void
   /** Closes the connection once everything written has been sent. Bytes received meanwhile are dropped. */
   end(): void
-  /** Destroys the connection. */
   destroy(): void
 }
 

@@ -61,7 +61,6 @@ export class WebSockets {
     }
   }
 
-  /** Destroys all connections. */
   destroy(): void {
     for (const relay of this.#open.keys()) relay.destroy()
   }

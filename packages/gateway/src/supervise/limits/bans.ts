@@ -12,7 +12,6 @@ import type { OperatorStores } from './operator-stores.js'
 
 /** A client banned by a `client-ban` policy. */
 export interface Ban {
-  /** Id of the policy. */
   readonly policy: string
   /** Value of the policy's `key` for the banned client. */
   readonly key: string

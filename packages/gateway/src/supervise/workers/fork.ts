@@ -43,7 +43,6 @@ const MALLOC_ENV = { MALLOC_TRIM_THRESHOLD_: String(1024 * 1024) }
 /** Program that worker processes run. */
 interface WorkerProgram {
   readonly entry: URL
-  /** Version of the gateway. */
   readonly version: string
   readonly nodeOptions: readonly string[]
   /** File and instance by which an orphaned worker finds the next supervisor. */

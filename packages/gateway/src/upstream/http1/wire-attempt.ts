@@ -3,7 +3,6 @@ import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from '../tran
 import { expectsBody } from './request-head.js'
 import type { WireUpload } from './wire-upload.js'
 
-/** The connection that serves an attempt. */
 interface AttemptConnection {
   pause(): void
   resume(): void

@@ -21,7 +21,6 @@ export interface WireTransportOptions extends Omit<ConnectionOptions, 'headCache
   readonly keepAliveMs: number
   /** Maximum wait for a connection in milliseconds. */
   readonly pendingTimeoutMs: number
-  /** Clock of the worker. */
   readonly clock: CachedClock
 }
 

@@ -32,7 +32,6 @@ export class EjectionPool {
 /** Removes a failing target from load balancing in one worker, each time for longer. */
 export class Ejection {
   isEjected = false
-  /** Number of ejections. */
   ejections = 0
   readonly #plan: OutlierPlan
   readonly #pool: EjectionPool

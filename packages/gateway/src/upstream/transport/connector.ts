@@ -49,7 +49,6 @@ export function createConnector(options: ConnectorOptions): Connector {
   }
 }
 
-/** A call of a connector. */
 interface Connecting {
   readonly opening: Opening
   readonly timeoutMs: number

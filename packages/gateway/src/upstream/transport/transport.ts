@@ -9,7 +9,6 @@ export interface UpstreamRequest {
   readonly method: string
   /** Path and query. */
   readonly path: string
-  /** Host field. */
   readonly host: string
   /** Flat list of end-to-end fields, without Host and framing. The transport does not change it. */
   readonly headers: readonly string[]

@@ -12,7 +12,6 @@ export interface ConnectionAge {
 
 /** Use of one connection so far. */
 export interface ConnectionUse {
-  /** Number of requests started on it. */
   requests: number
   opening: Opening | null
   /** Connect timeout for the next connection to be opened, in milliseconds. */

@@ -28,7 +28,6 @@ import type { SamlLoginConfig } from './schema.js'
 
 /** Login data that are needed again when the browser returns. */
 interface LoginFacts {
-  /** Id of the AuthnRequest. */
   readonly id: string
 }
 
@@ -38,7 +37,6 @@ export interface LoginParts {
   readonly sealed: CookieSeal
   readonly cookie: string
   readonly idp: Pick<IdentityProvider, 'validUntilMs'>
-  /** Claim with the consumer id. */
   readonly consumerClaim: string
   readonly lists: Pick<SamlLoginConfig, 'groupsClaim' | 'rolesClaim'>
   readonly addressOf: (id: string, relayState: string) => string

@@ -73,7 +73,6 @@ export class SamlGate {
     ) as Record<AssertionIssue, Reply>
   }
 
-  /** Checks an assertion in a header. */
   admitHeader(x: Exchange): Eventual {
     this.#forwarded.clear(x.headers)
     const text = this.#header.read(x)

@@ -37,7 +37,6 @@ export interface Checked {
   readonly once: readonly string[]
 }
 
-/** State of a check. */
 interface Check {
   readonly message: Message
   readonly rules: CheckRules

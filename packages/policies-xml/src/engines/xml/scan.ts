@@ -53,7 +53,6 @@ export function scanXml(bytes: Buffer, limits: XmlLimits): XmlShape {
   return { depth: count.deepest, nodes: count.nodes }
 }
 
-/** Counters of a scan. */
 class Count {
   depth = 0
   deepest = 0

@@ -32,7 +32,6 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024
 const MAX_REASON_CHARS = 500
 const MAX_OUTPUT_BYTES = 50 * 1024 * 1024
 
-/** Transforms a body with parameters. */
 type Transform = (
   x: Exchange,
   body: Uint8Array,

@@ -46,7 +46,6 @@ export const apiKey = definePolicy({
 
 type KeyConfigs = NonNullable<ApiKeyConfig['keys']>
 
-/** Returns the key with the given digest. */
 type FindKey = (digest: string) => KnownKey | undefined
 
 type Refusals = ReturnType<typeof compileRefusals>

@@ -4,7 +4,6 @@ import type { RequestFacts } from '../../shared/message/request-facts.js'
 import { whenSettled } from '../../shared/outcome/when-settled.js'
 import type { Pieces } from './mac.js'
 
-/** Part of the payload that needs the body. */
 type BodyPiece = (body: Uint8Array) => string | Uint8Array | Promise<string>
 /** Payload with the parts from the head filled in. */
 export type Draft = readonly (string | BodyPiece)[]

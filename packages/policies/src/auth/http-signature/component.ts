@@ -57,7 +57,6 @@ export interface Component {
   read(message: SignedMessage): string | null
 }
 
-/** Kind of the signed message. */
 type MessageKind = 'request' | 'response'
 
 /** Structured types of registered fields, for `sf`. */

@@ -12,7 +12,6 @@ import { whenSettled } from '../../shared/outcome/when-settled.js'
 import type { JwtConfig } from './schema.js'
 import { VerifiedTokens } from './verified-tokens.js'
 
-/** A verified token, or the refusal of one. */
 type Result = { readonly verified: VerifiedToken } | Extract<Verdict, { refusal: unknown }>
 
 interface Running {

@@ -48,7 +48,6 @@ export const oidcBackchannelLogout = definePolicy({
   },
 })
 
-/** Claims of a logout token. */
 interface LogoutToken {
   readonly jti: string
   readonly sub: string | null

@@ -63,7 +63,6 @@ export class Gate {
     return this.#decide(x, 'request', violations.slice(0, maxErrors))
   }
 
-  /** Checks the body of a request. */
   request(x: Exchange, body: Uint8Array): Eventual {
     const operation = this.#settings.slot.get(x)
     if (operation === undefined) return null
@@ -96,7 +95,6 @@ export class Gate {
         )
   }
 
-  /** Checks the body of a response. */
   response(x: Exchange, body: Uint8Array): Eventual {
     const operation = this.#settings.slot.get(x)
     const response = operation === undefined ? undefined : responseFor(operation, x.status)

@@ -53,7 +53,6 @@ export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureA
 export interface KeyUse {
   /** Restricts the key to an issuer, or null for every issuer that the policy allows. */
   readonly issuer: IssuerCheck | null
-  /** Algorithms that the policy allows. */
   readonly allowed: readonly SignatureAlgorithm[]
   readonly allowWeak: boolean
   /** Algorithms that are configured for the key, or undefined. */

@@ -99,7 +99,6 @@ function compileNodes({ value }: FilterQuery, segments: CompileSegments) {
   return (node: unknown, run: PathRun): unknown[] => query(isAbsolute ? run.root : node, run)
 }
 
-/** Compiles a call whose result is a value. */
 function compileValueCall(expression: FunctionCall, segments: CompileSegments): Value {
   const { call, isTest } = compileCall(expression, segments)
   if (isTest) throw new Error(`${expression.name}() returns true or false and cannot be compared`)

@@ -39,7 +39,6 @@ export interface SessionSource {
   readonly ended: EndedSessions
   /** Derives from a session what requests need, or returns null for an unusable session. */
   prepare(session: Session): OpenSession | null
-  /** Returns true for a cookie of a pending login. */
   isLoginCookie(name: string): boolean
   /** Returns the redirect to the login page. Rejects with any Error. @param ended headers that end a session. */
   begin(x: Exchange, cookies: Cookies, ended: readonly string[]): Promise<Reply>

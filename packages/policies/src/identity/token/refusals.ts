@@ -32,7 +32,6 @@ export function compileRefusals(
       'the token is bound to a certificate or a key, and is only accepted with that certificate',
     ),
     scope: scopeRefusal('token', requiredScopes, challenge, env),
-    /** The keys of the issuer are not available. */
     unavailable: env.refusal(
       'GW_AUTH_UNAVAILABLE',
       'the keys of the issuer are not available; try again later',

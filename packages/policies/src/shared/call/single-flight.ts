@@ -14,7 +14,6 @@ const FAILED_MS = 1000
 interface SingleFlightOptions<T> {
   /** Store through which the workers share the value. */
   readonly store: StateStore
-  /** Key of the value. */
   readonly key: string
   /** Maximum time to wait for another worker's call, in milliseconds. */
   readonly waitMs: number

@@ -28,7 +28,6 @@ export interface LimitOptions {
   /** Detail of the refusal, for clients. */
   readonly detail: string
   readonly limits: readonly Limit[]
-  /** Id of the policy. */
   readonly id: string
 }
 

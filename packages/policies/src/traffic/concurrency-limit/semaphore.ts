@@ -39,7 +39,6 @@ interface Semaphore {
 export class Semaphores {
   readonly #semaphores = new Map<string, Semaphore>()
 
-  /** Number of keys. */
   get size(): number {
     return this.#semaphores.size
   }
@@ -48,7 +47,6 @@ export class Semaphores {
     return this.#semaphores.get(key)?.held ?? 0
   }
 
-  /** Returns the number of permits that are free for a key. */
   freePermits(key: string, limits: Limits): number {
     return Math.max(0, allowed(limits) - this.heldOf(key))
   }

@@ -22,7 +22,6 @@ import { allowedUse } from './use.js'
 const MAX_WAITS = 3
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
-/** A cache query for one request. */
 interface CacheQuery {
   readonly facts: RequestFacts
   readonly uri: string

@@ -26,7 +26,6 @@ export interface CacheSettings {
   readonly maxObjectBytes: number
   readonly maxBytes: number
   readonly showsStatus: boolean
-  /** Scope of sharing. */
   readonly scope: 'worker' | 'gateway' | 'cluster'
 }
 

@@ -20,7 +20,6 @@ export const sizeLimit = definePolicy({
   },
 })
 
-/** Creates the hooks that check responses. */
 function responseHooks(sizes: MessageSizes, env: CompileEnv): Omit<Step, 'name'> {
   const { headers, minBody, maxBody } = boundsOf(sizes)
   const tooManyHeaders = refusalOf(env, 'the response has too many or too long header fields')

@@ -86,7 +86,6 @@ export class HeadDecoder {
     return this.#cache.find(bytes, from, to)
   }
 
-  /** Fills the exchange from a cached head. */
   applyCached(x: ReceivedExchange, known: KnownHead): Reply | null {
     x.httpVersion = known.minor === 0 ? '1.0' : '1.1'
     x.method = known.method

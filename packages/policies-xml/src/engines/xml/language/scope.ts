@@ -28,7 +28,6 @@ export class Scope {
     this.count = 0
   }
 
-  /** Releases the document. */
   release(): void {
     this.#body = NOTHING
   }

@@ -52,7 +52,6 @@ export class StartTag {
     this.#limit = limit
   }
 
-  /** Releases the document. */
   release(): void {
     this.#body = NOTHING
   }

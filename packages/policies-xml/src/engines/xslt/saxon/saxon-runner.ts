@@ -9,7 +9,6 @@ import type { SaxonError, TransformInput } from './sandbox/transform.js'
 const MAX_STYLESHEETS = 16
 
 let engine: EngineProcess | null = null
-/** Keys of the stylesheets that the engine has loaded. */
 const loaded = new Set<string>()
 let nextKey = 1
 

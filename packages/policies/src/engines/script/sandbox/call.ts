@@ -24,7 +24,6 @@ export type CallInput = readonly [
   status: number,
   responseHeaders: string[],
   error: object | null,
-  /** Format of the body. */
   kind: BodyKind,
   /** Reason why the body cannot be replaced, or an empty string. */
   cannotSet: string,

@@ -12,7 +12,6 @@ export interface TransformInput {
 export interface SaxonError {
   /** Error name, such as `Q{http://www.w3.org/2005/xqt-errors}XPDY0002`. `TOO_LARGE` and `STACK` are our own. */
   readonly code: string
-  /** Message of SaxonJS. */
   readonly message: string
 }
 
