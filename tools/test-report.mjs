@@ -48,7 +48,6 @@ export class TestReport {
     else if (type === 'test:complete') this.#time(data)
   }
 
-  /** Prints the summary. */
   close() {
     const slowest = [...this.#durations].sort(([, a], [, b]) => b - a).slice(0, SLOWEST)
     console.log('the slowest files:')

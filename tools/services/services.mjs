@@ -169,7 +169,6 @@ function provide(service) {
   return null
 }
 
-/** Returns the remedy for a missing service. */
 function remedyFor({ debianPackages }) {
   return `install it, on Debian with: apt-get install ${debianPackages.join(' ')}`
 }

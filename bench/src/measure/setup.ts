@@ -25,7 +25,6 @@ export interface Setup {
   readonly systems: readonly SystemUnderTest[]
   /** Audit of the traffic log, or null without one. */
   readonly audit: LogAudit | null
-  /** Stops everything. */
   close(): Promise<void>
 }
 

@@ -23,7 +23,6 @@ export interface Target {
 export interface RunOptions {
   /** Suite with the selected cases and trials only. */
   readonly suite: Suite
-  /** Engine for fixed rates. */
   readonly engine: EngineName
   readonly saturationEngine: EngineName
   readonly peers: readonly PeerName[]

@@ -16,7 +16,6 @@ interface KnownConsumer {
 
 interface Settings {
   readonly keys?: readonly KnownConsumer[]
-  /** Consumers of basic-auth. */
   readonly users?: readonly KnownConsumer[]
   /** Consumers of mtls, or the file of those of api-key and basic-auth. */
   readonly consumers?: readonly KnownConsumer[] | { readonly file: string }

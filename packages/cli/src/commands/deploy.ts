@@ -44,7 +44,6 @@ interface DeployAnswer {
   readonly part: AnswerPart
 }
 
-/** The deployment of a document to a gateway. */
 class Deploy {
   readonly #client: AdminClient
   readonly #source: DocumentSource

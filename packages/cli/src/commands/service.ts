@@ -4,7 +4,6 @@ import { Failure, messageOf, usageError } from '../output/failure.js'
 import { print, printText, say } from '../output/output.js'
 import { isAsWritten, unitText } from '../service/unit.js'
 
-/** Options of both commands. */
 interface ServiceOptions {
   readonly name: string
   readonly root: string

@@ -10,7 +10,6 @@ export interface Violation {
   readonly path: DocumentPath
   readonly keyword: string
   readonly params: Readonly<Record<string, unknown>>
-  /** The part of the schema that was violated. */
   readonly schema: TSchema
   readonly value: unknown
   /** Name of the invalid key, or null if the value is invalid. */

@@ -10,7 +10,6 @@ export interface Diagnostic {
   readonly path: string
   /** Description of the problem. Never contains the value of a reference or secret. */
   readonly message: string
-  /** Suggested fix. */
   readonly remedy: string
   /** Set if the problem depends on the machine, such as an unset variable or a missing file. */
   readonly ofMachine?: true

@@ -1,8 +1,6 @@
 /** A problem with a value, and how to fix it. */
 export interface Issue {
-  /** Description of the problem. */
   readonly message: string
-  /** Suggested fix. */
   readonly remedy: string
   /** Position within the string, if known. */
   readonly offset?: number

@@ -215,7 +215,6 @@ class Normalizer {
   }
 }
 
-/** A deprecated key of an object. */
 interface RenamedKey {
   /** Members before it, with current keys. */
   readonly renamed: Record<string, unknown>

@@ -45,7 +45,6 @@ export function inspect(inspection: Inspection, all: Inspection = inspection): v
   checkFieldBytes(all)
 }
 
-/** Checks the kubeconfig file. */
 function checkKubernetes(inspection: Inspection): void {
   const file = inspection.document.kubernetes?.kubeconfig
   if (file !== undefined) checkKubeconfig(inspection, file, ['kubernetes', 'kubeconfig'])

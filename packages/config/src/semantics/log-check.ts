@@ -11,7 +11,6 @@ import { checkTlsFiles } from './key-pair-check.js'
 type LogDocument = Inspection['document']['log']
 type Outlet = LogDocument | LogDocument['outputs'][number]
 
-/** A target of the log. */
 interface Position {
   readonly outlet: Outlet
   readonly sink: LogPlan['sink']

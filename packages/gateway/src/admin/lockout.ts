@@ -17,7 +17,6 @@ export class Lockout {
     this.#now = now
   }
 
-  /** Counts a wrong token. */
   wrong(peer: string): void {
     const entry = this.#entry(peer)
     if (entry !== null) {

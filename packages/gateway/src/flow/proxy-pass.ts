@@ -391,7 +391,6 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     this.#flow.cut(result, code, message)
   }
 
-  /** Abandons the attempt in progress. */
   abandon(): void {
     if (this.#backoff !== null) clearTimeout(this.#backoff)
     this.#response?.abandon()

@@ -58,7 +58,6 @@ export class SlowReader {
     if (bufferBytes === 0) this.#hold()
   }
 
-  /** Buffers a chunk from the target. */
   add(chunk: Uint8Array): void {
     this.#buffer.add(chunk)
     if (this.#buffer.isFull) this.#hold()

@@ -20,7 +20,6 @@ interface FleetOptions extends Endpoints {
   readonly services: Services
   readonly cacheServer: EmbeddedCacheServer
   readonly size: (plan: Plan) => number
-  /** Returns the plan with resolved references. */
   readonly resolve: (bundle: ConfigBundle) => Plan
   /** Returns the reason why workers cannot start, or null. */
   readonly failure: () => string | null

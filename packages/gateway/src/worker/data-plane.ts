@@ -25,7 +25,6 @@ export interface DataPlane {
   setTargets(targets: TargetFacts): void
   /** Reason why the `state` server is not used, or null. */
   readonly stateProblem: string | null
-  /** Responses stored by policies. */
   readonly responses: KeptResponses
   samples(): Sample[]
   logIdentity(): LogIdentity

@@ -37,7 +37,6 @@ export class EarlyRequests {
     return true
   }
 
-  /** Removes and returns all requests. */
   take(): EarlyOutcome {
     const outcome = { waiting: [...this.#waiting], gone: this.#gone }
     this.#waiting = new Set()

@@ -10,7 +10,6 @@ interface WorkerLogOptions {
   readonly worker: number
   readonly version: string
   readonly report: (event: string, fields: object) => void
-  /** Returns the digest of the active configuration. */
   readonly digest: () => string
 }
 

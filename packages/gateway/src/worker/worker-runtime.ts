@@ -90,7 +90,6 @@ export class WorkerRuntime {
     send({ kind: 'hello' })
   }
 
-  /** Handles a message of the supervisor. */
   onMessage(message: ToWorker): void {
     if (message.kind === 'identity') this.#start(message.worker, message.secret)
     else if (message.kind === 'state') this.#memory.onResults(message.id, message.results)

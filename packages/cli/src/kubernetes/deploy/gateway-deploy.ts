@@ -305,7 +305,6 @@ export class GatewayDeploy {
     return applyToAll(this.#members(pods, endpoint), change)
   }
 
-  /** Returns the ready pods as fleet members. */
   #members(pods: readonly GatewayPod[], endpoint: AdminEndpoint) {
     const ready = pods.filter(({ isRunning, isReady }) => isRunning && isReady)
     return ready.map((pod) => memberOf(this.#cluster, pod, endpoint, this.#request.server))

@@ -105,7 +105,6 @@ export class Persistence {
     void this.#server.server.opened.then(() => this.#begin())
   }
 
-  /** Handles a call of a server thread. */
   handle(call: PersistCall, answer: Answer): void {
     switch (call.kind) {
       case 'changed':

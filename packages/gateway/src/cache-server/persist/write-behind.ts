@@ -71,7 +71,6 @@ export class WriteBehind {
     this.#pump()
   }
 
-  /** Removes a key from the queue. */
   forget(key: string): void {
     if (this.#waiting.delete(key)) this.#bytes -= key.length + BESIDE_KEY_BYTES
   }

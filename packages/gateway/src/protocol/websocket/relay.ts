@@ -98,7 +98,6 @@ export class WebSocketRelay implements Deadline {
     else this.close()
   }
 
-  /** Destroys both connections. */
   destroy(): void {
     this.#client.end.destroy()
     this.#target.end.destroy()

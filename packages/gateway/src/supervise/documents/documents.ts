@@ -8,7 +8,6 @@ export interface Documents {
    * @param serving active bundle to compare with, or null.
    */
   load(source: DocumentSource, serving: ConfigBundle | null): Promise<CheckResult>
-  /** Returns the plan with resolved references. */
   resolve(bundle: ConfigBundle): Plan
   /** Returns the plan with all secrets masked. */
   display(bundle: ConfigBundle): Promise<Plan>

@@ -58,7 +58,6 @@ export const MAX_COUNTS = 1000
  */
 const CLOCK_STEP_MS = 100
 
-/** A counting policy of the plan. */
 interface Counting {
   readonly id: string
   readonly prefix: string

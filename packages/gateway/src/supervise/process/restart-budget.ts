@@ -43,7 +43,6 @@ export class RestartBudget {
     this.#wasReady = true
   }
 
-  /** Records a death and returns the reaction. */
   died(death: Death): RestartDecision {
     const now = this.#now()
     if (this.#wasReady) {

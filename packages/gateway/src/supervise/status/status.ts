@@ -34,7 +34,6 @@ export interface SupervisorStatus {
 export interface PluginStatus {
   readonly name: string
   readonly version: string
-  /** Version of the plugin contract. */
   readonly contract: string
   /** Module that was imported. */
   readonly entry: string

@@ -52,7 +52,6 @@ export class WorkerSlot {
     return this.#handle
   }
 
-  /** Queues the slot for starting. */
   start(): void {
     this.#timer = null
     this.#become('starting')

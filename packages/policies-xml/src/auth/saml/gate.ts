@@ -32,7 +32,6 @@ import { AssertionVerifier } from './verifier.js'
 const MAX_KNOWN = 10_000
 const MAX_KNOWN_BYTES = 16 * 1024 * 1024
 
-/** An accepted assertion and its consumer. */
 interface Accepted {
   readonly assertion: Assertion
   readonly consumer: Consumer

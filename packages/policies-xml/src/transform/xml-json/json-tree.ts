@@ -50,7 +50,6 @@ class JsonWriter {
     add(members, name, value, this.#arrays.has(name) || this.#arrays.has(path))
   }
 
-  /** Returns the JSON text of an element. */
   value(element: number, path: string): string {
     if (this.#mapping.nil && this.#isNil(element)) return 'null'
     const { XmlNodeStruct, XmlNodeType, xmlNodeGetContent } = this.#raw

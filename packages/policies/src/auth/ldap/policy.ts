@@ -44,7 +44,6 @@ export const ldap = definePolicy({
   },
 })
 
-/** A directory and its cached logins. */
 interface Logins {
   readonly directory: Directory
   /** Cached logins, keyed by a digest of the Basic token. */

@@ -41,7 +41,6 @@ export const oidc = definePolicy({
   },
 })
 
-/** Decides on one request. */
 class Gate {
   readonly sessions: SessionGate
   readonly #config: OidcConfig

@@ -8,7 +8,6 @@ import type { JwsConfig } from './schema.js'
 import { signingInput } from './signed-message.js'
 import { fieldNamed } from './verification.js'
 
-/** Adds a signature to a message. */
 type Attach = (x: Exchange, signed: Signed) => void
 
 interface Signed {

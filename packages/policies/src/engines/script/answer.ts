@@ -1,6 +1,5 @@
 import { type FaultKind, SCRIPT_NAME, ScriptFault } from './engine.js'
 
-/** An exception in the sandbox. */
 interface Thrown {
   readonly name: string
   readonly message: string

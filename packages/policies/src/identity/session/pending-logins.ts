@@ -70,7 +70,6 @@ export class PendingLogins<T extends object> {
     this.#prefix = `${options.cookie}-login-`
   }
 
-  /** Returns true for a cookie of a pending login. */
   isCookie(name: string): boolean {
     return name.replace(/^__Host-/, '').startsWith(this.#prefix)
   }

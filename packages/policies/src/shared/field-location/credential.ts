@@ -11,7 +11,6 @@ import {
 
 /** Location of a credential in a request, such as a key or a token. */
 export interface CredentialLocation {
-  /** Name of the header or parameter. */
   readonly name: string
   /** Returns the credential, '' if there is none, or null if it is ambiguous or unreadable. */
   read(x: Exchange): string | null

@@ -109,7 +109,6 @@ function sentKey(_: Exchange, { method, origin, path, headers, body }: SentCall)
   return hash.digest('base64url')
 }
 
-/** Builds a key from the configured expressions. */
 function namedKey({ key = [], shared }: NonNullable<CallConfig['cache']>, env: CompileEnv): KeyOf {
   const parts = key.map((text) => env.expression(text))
   return (x) => expressionKey(parts, x, ...(shared ? [] : [x.consumer?.id ?? null]))

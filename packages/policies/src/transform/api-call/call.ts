@@ -88,7 +88,6 @@ export class Call {
     return this.#config.forwardBody
   }
 
-  /** Expressions that the call evaluates. */
   get expressions(): readonly Expression[] {
     return this.#when === null ? [] : [this.#when]
   }

@@ -69,7 +69,6 @@ export type TrialCall = 'request' | 'response' | 'error'
 /** Result of a tested script. */
 export interface Trial {
   readonly call: TrialCall
-  /** Engine that ran the script. */
   readonly engine: EngineName
   /** Error, or null on success. */
   readonly error: string | null

@@ -18,7 +18,6 @@ export interface Bridge {
   describe(thrown: unknown): string
 }
 
-/** Creates the bridge inside the sandbox. */
 function bridge(): Bridge {
   harden([Fields, Body, BodyError, Call])
   const hooks = new Map<string, (context: object) => unknown>()
