@@ -163,9 +163,8 @@ Sluice is running, with ${document}
   traffic log    data/traffic      operation log  ${operationLog}
 
 Three calls to try:`)
-  for (const call of demoCalls) {
+  for (const call of demoCalls)
     console.log(`\n  ${curlLine(call, origin(addresses.gateway))}\n      ${call.expect}`)
-  }
   console.log('\nCtrl-C stops everything.')
 }
 

@@ -129,9 +129,8 @@ export class AdminClient {
   /** Returns a hint if the server expects HTTPS instead of HTTP or the reverse, or null. */
   async #otherScheme(error: unknown): Promise<string | null> {
     if (!(error instanceof Error) || !('code' in error)) return null
-    if (this.#base.protocol === 'https:') {
+    if (this.#base.protocol === 'https:')
       return error.code === 'EPROTO' ? `use ${this.origin.replace('https:', 'http:')}` : null
-    }
     const isCut = error.code === 'ECONNRESET' || String(error.code).startsWith('HPE_')
     if (!isCut || !(await speaksTls(this.#base))) return null
     return `it uses TLS: use ${this.origin.replace('http:', 'https:')}, and trust its certificate with NODE_EXTRA_CA_CERTS`

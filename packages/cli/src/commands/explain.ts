@@ -29,9 +29,8 @@ export async function explain(options: ExplainOptions, method: string, url: stri
 
 async function explanationOf(options: ExplainOptions, method: string, url: string): Promise<Explanation> {
   const headers = (options.header ?? []).map(fieldOf)
-  if (isIP(options.clientIp) === 0) {
+  if (isIP(options.clientIp) === 0)
     throw usageError(`'${options.clientIp}' is not an IP address; use for example --client-ip 10.0.0.1`)
-  }
   const body = options.data === undefined ? null : bodyOf(options.data)
   const load = await loadFile(options.config)
   // Plugin code is tried on a thread first, because it might never return.

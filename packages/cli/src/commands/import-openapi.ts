@@ -44,16 +44,14 @@ function serverOf({ servers }: ApiOutline, upstream: string | undefined): Server
   const [server = '/'] = servers
   const absolute = servers.find((one) => /^https?:\/\//i.test(one))
   const target = upstream ?? absolute
-  if (target === undefined) {
+  if (target === undefined)
     throw usageError("the description contains no absolute server URL; add '--upstream URL'")
-  }
   const url = URL.canParse(target) ? new URL(target) : null
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw usageError(`'${target}' is not a URL; use for example http://127.0.0.1:9000`)
   }
-  if (upstream !== undefined && `${url.pathname}${url.search}` !== '/') {
+  if (upstream !== undefined && `${url.pathname}${url.search}` !== '/')
     throw usageError(`'${upstream}' has a path; use only scheme, host and port`)
-  }
   const base = upstream === undefined ? url : new URL(server, url)
   return { origin: url.origin, basePath: base.pathname.replace(/\/+$/, '') }
 }

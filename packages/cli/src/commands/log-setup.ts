@@ -98,9 +98,8 @@ function report(steps: readonly (SetupStep | SetupOutcome)[], isDryRun: boolean)
       if (request.body !== null) printText(`${JSON.stringify(request.body, null, 2)}\n`)
     }
   }
-  if (steps.some((step) => 'outcome' in step && step.outcome === 'unavailable')) {
+  if (steps.some((step) => 'outcome' in step && step.outcome === 'unavailable'))
     say('this Elasticsearch does not support lifecycles of data streams; delete old records by other means')
-  }
 }
 
 function stateOf(step: SetupStep | SetupOutcome, isDryRun: boolean): string {

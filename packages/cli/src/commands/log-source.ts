@@ -36,9 +36,7 @@ export async function openSource(flags: SourceFlags): Promise<RecordSource> {
     const why = `--target refers to a target in the document and cannot be combined with ${other}`
     throw usageError(why)
   }
-  if (elasticsearch !== undefined) {
-    return openElasticsearch(namedAccess(flags, elasticsearch))
-  }
+  if (elasticsearch !== undefined) return openElasticsearch(namedAccess(flags, elasticsearch))
   if (dir !== undefined) return openFiles(flags, dir)
   return config === undefined ? openFiles(flags, DEFAULT_DIR) : openOfDocument(flags, config)
 }
@@ -53,9 +51,8 @@ async function openOfDocument(flags: SourceFlags, config: string): Promise<Recor
   const outlets = await outletsOf(config, flags.target)
   for (const { outlet } of outlets) {
     if (outlet.sink === 'file') return openFiles(flags, outlet.file.dir)
-    if (outlet.sink === 'elasticsearch' && outlet.elasticsearch !== null) {
+    if (outlet.sink === 'elasticsearch' && outlet.elasticsearch !== null)
       return openElasticsearch(documentAccess(flags, outlet.elasticsearch))
-    }
   }
   const there = outlets.filter(
     ({ id, outlet }) => id !== 'main' || outlet.sink !== 'none' || outlets.length === 1,

@@ -7,9 +7,8 @@ import { print, printResult, say } from '../output/output.js'
 /** Prints the hash of a password, for basic-auth. */
 export async function printPasswordHash(): Promise<void> {
   const password = await secret('password')
-  if (process.stdin.isTTY && (await secret('password', 'repeat the password')) !== password) {
+  if (process.stdin.isTTY && (await secret('password', 'repeat the password')) !== password)
     throw new Failure('the passwords differ; try again')
-  }
   try {
     print(await hashPassword(password))
   } catch (error) {

@@ -18,17 +18,15 @@ export function fillDefaults(schema: TSchema, value: unknown, resolved: unknown)
 function fillItems(schema: TSchema, items: readonly unknown[], resolved: unknown): void {
   const item: TSchema | undefined = schema['items']
   if (!isMapping(item)) return
-  for (const [i, value] of items.entries()) {
+  for (const [i, value] of items.entries())
     fillDefaults(item as TSchema, value, Array.isArray(resolved) ? resolved[i] : undefined)
-  }
 }
 
 function fillKeys(schema: TSchema, mapping: Record<string, unknown>, resolved: unknown): void {
   const properties: Readonly<Record<string, TSchema>> = schema['properties'] ?? {}
   for (const [key, property] of Object.entries(properties)) {
-    if (!Object.hasOwn(mapping, key) && property['default'] !== undefined) {
+    if (!Object.hasOwn(mapping, key) && property['default'] !== undefined)
       mapping[key] = structuredClone(property['default'])
-    }
   }
   for (const [key, value] of Object.entries(mapping)) {
     const property = Object.hasOwn(properties, key) ? properties[key]! : restSchema(schema)

@@ -96,9 +96,8 @@ function wrongCount(least: string, most: string, unit: string): Description {
 
 function unexpected(violation: Violation, subject: string): Issue {
   const { value, schema, key } = violation
-  if (value === null && key === null) {
+  if (value === null && key === null)
     return { message: `${subject} has no value`, remedy: `write ${expectationOf(schema)}, or remove the key` }
-  }
   const shown = shownValue(violation)
   return {
     message: `${subject} must be ${expectationOf(schema)}${shown === null ? '' : `, not ${shown}`}`,

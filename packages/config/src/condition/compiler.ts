@@ -113,9 +113,8 @@ export class ConditionCompiler {
       return this.#entry(pathOf(of), code.run(NO_EXCHANGE) as string)
     const path = pathOf(of)
     const reader = path === null ? undefined : MAPS[path]
-    if (reader !== undefined && path !== null) {
+    if (reader !== undefined && path !== null)
       return dynamic((x) => reader(x, keyOf(path, String(code.run(x)))), { mayThrow: code.mayThrow })
-    }
     return element(this.compile(of), code)
   }
 
@@ -188,9 +187,8 @@ export class ConditionCompiler {
 
   #in(item: Node, collection: Node): Code {
     const path = pathOf(collection)
-    if (path !== null && (MAPS[path] !== undefined || path === 'env')) {
+    if (path !== null && (MAPS[path] !== undefined || path === 'env'))
       return applied([this.#index(collection, item)], ([value]) => value !== null)
-    }
     const [needle, items] = this.#compileAll([item, collection]) as [Code, Code]
     if (items.isFixed) {
       const set = new Set(items.run(NO_EXCHANGE) as readonly Value[])
@@ -246,9 +244,8 @@ function element(of: Code, index: Code): Code {
     (x) => {
       const values = of.run(x)
       const at = index.run(x)
-      if (!Array.isArray(values) || typeof at !== 'number' || at < 0 || at >= values.length) {
+      if (!Array.isArray(values) || typeof at !== 'number' || at < 0 || at >= values.length)
         throw new ConditionError('index out of range')
-      }
       return values[at] as Value
     },
     { isDouble: of.isDouble, mayThrow: true },

@@ -121,9 +121,8 @@ const MAX_MATCHED = 65_536
  * support
  */
 export function compileMatch(source: string): (text: string) => boolean {
-  if (source.length > MAX_PATTERN) {
+  if (source.length > MAX_PATTERN)
     throw new RangeError(`the pattern of matches() is longer than ${MAX_PATTERN} characters`)
-  }
   let regex: Regex
   try {
     regex = compileRegex(source)

@@ -198,9 +198,8 @@ const OPERATORS: Readonly<Record<string, string>> = {
 const HYPHENATED = /\w\.[\w-]*-$/
 
 function nameRemedy(name: string, summary: string, scope: ConditionScope): string {
-  if (scope === 'route' && POLICY_NAMES.includes(name)) {
+  if (scope === 'route' && POLICY_NAMES.includes(name))
     return `${name} is not available in the condition of a route; use it in the condition of a policy`
-  }
   if (scope === 'record' && name === 'body')
     return 'bodies are no longer available when the record is written'
   if (name === 'ip' && summary.startsWith('unknown') && NAMES[scope].includes('client'))

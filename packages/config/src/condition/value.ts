@@ -52,9 +52,8 @@ export function applied(
  */
 export function isEqual(a: Value, b: Value): boolean {
   if (a === b) return true
-  if (Array.isArray(a) && Array.isArray(b)) {
+  if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item: Value, i) => isEqual(item, b[i] as Value))
-  }
   if (a instanceof Map && b instanceof Map) {
     return (
       a.size === b.size &&

@@ -152,9 +152,8 @@ function readFieldName(text: string): Issue | null {
 function readSentFieldName(text: string): Issue | null {
   const name = text.toLowerCase()
   if (name === 'host') return { message: "the header 'host' cannot be set here", remedy: 'use the key host' }
-  if (isHopByHop(name) || name === 'content-length') {
+  if (isHopByHop(name) || name === 'content-length')
     return { message: `the header '${text}' is connection-specific and cannot be set`, remedy: 'remove it' }
-  }
   return readFieldName(text)
 }
 

@@ -26,9 +26,8 @@ export function normalHost(text: string): string {
  */
 export function parseHostPattern(text: string): string | Issue {
   const pattern = normalHost(text)
-  if (pattern === '*') {
+  if (pattern === '*')
     return { message: "'*' is not a host pattern", remedy: 'remove hosts to match every host' }
-  }
   const host = pattern.startsWith('*.') ? pattern.slice(2) : pattern
   if (host === pattern ? isHost(host) : isHostName(host)) return pattern
   return { message: `'${text}' is not a host pattern`, remedy: patternRemedy(pattern) }

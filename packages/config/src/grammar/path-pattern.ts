@@ -91,9 +91,8 @@ function examineParts(parts: readonly string[]): Issue | null {
         remedy: 'use {name} as a whole segment; names consist of letters, digits and _',
       }
     }
-    if (name !== undefined && names.has(name)) {
+    if (name !== undefined && names.has(name))
       return { message: `the path has {${name}} twice`, remedy: 'use different names' }
-    }
     if (name !== undefined) names.add(name)
   }
   return null
@@ -125,9 +124,8 @@ function examineCanonical(text: string, placeholders: RegExp | null): Issue | nu
 
 function escapeRemedy(text: string | null): string {
   const escaped = text?.replace(/[^\u0021-\u007e]+|[{}"<>\\^`|]/g, (part) => encodeUtf8(part)) ?? null
-  if (escaped === null || escaped === text || canonicalPath(escaped) === null) {
+  if (escaped === null || escaped === text || canonicalPath(escaped) === null)
     return 'write two hexadecimal digits after each %, and percent-encode other special characters'
-  }
   return `write ${escaped}`
 }
 

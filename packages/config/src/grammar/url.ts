@@ -55,9 +55,8 @@ export function parseServiceUrl(text: string, schemes: readonly string[]): URL |
 export function parseRedisUrl(text: string): URL | Issue {
   const url = parseServiceUrl(text, ['redis', 'rediss'])
   if (!(url instanceof URL)) return url
-  if (url.username !== '' || url.password !== '') {
+  if (url.username !== '' || url.password !== '')
     return { message: 'the URL contains credentials', remedy: 'use the keys username and password' }
-  }
   if (/^(\/[0-9]{0,3})?$/.test(url.pathname) && url.search === '' && url.hash === '') return url
   return {
     message: 'this is not a Redis URL',

@@ -27,9 +27,8 @@ export function rewritePlan(rewrite: RouteDocument['rewrite']): RewritePlan | nu
 function respondPlan({ status, headers, body }: NonNullable<RouteDocument['respond']>): RespondPlan {
   const isText = typeof body === 'string'
   const fields = Object.entries(headers).map(([name, value]): [string, string] => [name.toLowerCase(), value])
-  if (body !== '' && !fields.some(([name]) => name === 'content-type')) {
+  if (body !== '' && !fields.some(([name]) => name === 'content-type'))
     fields.push(['content-type', isText ? 'text/plain; charset=utf-8' : 'application/json'])
-  }
   return { kind: 'respond', status, headers: fields, body: isText ? body : jsonTemplate(body) }
 }
 

@@ -29,12 +29,10 @@ export function checkChains(inspection: Inspection): void {
     groups: new Set(Object.keys(isMapping(groups) ? groups : {})),
   }
   checkGroupNames(inspection, names)
-  for (const [owner, entries] of Object.entries(document.policyGroups)) {
+  for (const [owner, entries] of Object.entries(document.policyGroups))
     checkChain(inspection, names, { owner, isGroup: true, entries, path: ['policyGroups', owner] })
-  }
-  for (const [{ id: owner, policies: entries }, path] of origins.entries(document.routes, ['routes'])) {
+  for (const [{ id: owner, policies: entries }, path] of origins.entries(document.routes, ['routes']))
     checkChain(inspection, names, { owner, isGroup: false, entries, path: [...path, 'policies'] })
-  }
 }
 
 function checkGroupNames({ report }: Inspection, { shared, groups }: Names): void {

@@ -6,9 +6,8 @@ import type { Inspection } from './inspection.js'
 export function checkClientCertificates(inspection: Inspection): void {
   const { document, origins, report } = inspection
   if (!report.isValid(['listeners'])) return
-  for (const [policy, path] of origins.entries(document.policies, ['policies'])) {
+  for (const [policy, path] of origins.entries(document.policies, ['policies']))
     checkPolicy(inspection, policy, path)
-  }
   for (const [route, path] of origins.entries(document.routes, ['routes'])) {
     for (const [entry, entryPath] of origins.entries(route.policies, [...path, 'policies'])) {
       if (typeof entry !== 'string') checkPolicy(inspection, entry, entryPath)

@@ -12,9 +12,8 @@ export interface ChainStep {
 /** Checks that policies which need the consumer come after an authentication policy, in every chain. */
 export function checkConsumers(inspection: Inspection): void {
   const { document, origins } = inspection
-  for (const [{ policies }, path] of origins.entries(document.routes, ['routes'])) {
+  for (const [{ policies }, path] of origins.entries(document.routes, ['routes']))
     checkChain(inspection, chainOf(inspection, policies, [...path, 'policies']))
-  }
 }
 
 function checkChain({ catalog, report }: Inspection, chain: readonly ChainStep[]): void {

@@ -73,9 +73,8 @@ function readReference(text: string, at: number): Reference | Issue {
   const env = kind === 'env' ? ENV.exec(name) : null
   if (env !== null && whole.length <= MAX_REFERENCE_LENGTH)
     return { text: whole, kind: 'env', name: env[1]!, fallback: env[2] ?? null }
-  if (kind === 'file' && FILE_PATH.test(name) && whole.length <= MAX_REFERENCE_LENGTH) {
+  if (kind === 'file' && FILE_PATH.test(name) && whole.length <= MAX_REFERENCE_LENGTH)
     return { text: whole, kind, name, fallback: null }
-  }
   return {
     message: `'${shownReference(whole).slice(0, 80)}' is not a valid reference`,
     remedy: 'write ${env:NAME}, ${env:NAME:-default} or ${file:PATH}; write $${ for a literal ${',

@@ -69,9 +69,8 @@ export class PlaceDatabase {
   /** Follows the given bits from a node and returns the node or record they lead to. */
   #walk(from: number, bits: ArrayLike<number>, count: number): number {
     let node = from
-    for (let i = 0; i < count && node < this.#nodes; i++) {
+    for (let i = 0; i < count && node < this.#nodes; i++)
       node = this.#child(node, (bits[i >> 5]! >>> (31 - (i & 31))) & 1)
-    }
     return node
   }
 

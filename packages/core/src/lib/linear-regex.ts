@@ -44,9 +44,8 @@ export function compileRegex(source: string, { flags = '', syntax, rewritten }: 
 
 /** Compiles a regular expression and limits its length. @throws Error that names the pattern and a remedy. */
 export function compilePattern(source: string, options: RegexOptions = {}): Regex {
-  if (source.length > MAX_PATTERN_LENGTH) {
+  if (source.length > MAX_PATTERN_LENGTH)
     throw new Error(`the pattern is longer than ${MAX_PATTERN_LENGTH} characters; shorten it`)
-  }
   checkRepetitions(source)
   try {
     return compileRegex(source, options)

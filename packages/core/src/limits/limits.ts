@@ -45,9 +45,8 @@ export function rateLimits(config: RateConfig): Limit[] {
   const entries = typeof config.limit === 'string' ? [config.limit] : config.limit
   return entries.map((entry) => {
     const { limit, burst = config.burst } = typeof entry === 'string' ? { limit: entry } : entry
-    if (burst !== undefined && algorithm !== 'gcra') {
+    if (burst !== undefined && algorithm !== 'gcra')
       throw new Error(`'burst' has no effect with algorithm: ${algorithm}; remove it`)
-    }
     return rateLimit(limit, algorithm, burst)
   })
 }

@@ -76,9 +76,7 @@ function parsePrefix(text: string): CidrRange | null {
   if (match === null || words === null) return null
   const bits = Number(match[2])
   const most = words.length * 32
-  if (bits > most) {
-    throw new RangeError(`'${text}' has a prefix of ${bits} bits; use at most /${most}`)
-  }
+  if (bits > most) throw new RangeError(`'${text}' has a prefix of ${bits} bits; use at most /${most}`)
   const masks = words.map((_, i) => mask(bits - 32 * i))
   return {
     family: words.length === 1 ? 4 : 6,
@@ -111,9 +109,8 @@ function parseSpan(text: string): CidrRange | null {
   const first = addressWords(start)
   const last = addressWords(/^\d{1,3}$/.test(end) ? start.slice(0, start.lastIndexOf('.') + 1) + end : end)
   if (first === null || last === null || first.length !== last.length) return null
-  if (compareWords(first, last) > 0) {
+  if (compareWords(first, last) > 0)
     throw new RangeError(`'${text}' ends before it begins; put the lower address first`)
-  }
   return { family: first.length === 1 ? 4 : 6, first, last }
 }
 

@@ -129,12 +129,10 @@ function readGroups(text: string, end: number): boolean {
     if (count === 8) return false
     const start = i
     let value = 0
-    for (let digit = hexDigit(text, i, end); digit !== -1; digit = hexDigit(text, ++i, end)) {
+    for (let digit = hexDigit(text, i, end); digit !== -1; digit = hexDigit(text, ++i, end))
       value = value * 16 + digit
-    }
-    if (i < end && text.charCodeAt(i) === DOT) {
+    if (i < end && text.charCodeAt(i) === DOT)
       return count < 7 && readTail(text, start, end, count) && closeGap(count + 2, gap)
-    }
     if (i === start || i - start > 4) return false
     groups[count++] = value
     if (i === end) break

@@ -128,9 +128,8 @@ async function tlsFiles(plan: AdminPlan): Promise<TlsFiles | null> {
 
 function listenReason(plan: AdminPlan, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : ''
-  if (code === 'EADDRINUSE') {
+  if (code === 'EADDRINUSE')
     return `address ${plan.address} is in use; stop the other process, change admin.address, or add admin: { address: 127.0.0.1:9902 } to the document`
-  }
   const reason = error instanceof Error ? error.message : String(error)
   return `the admin API cannot listen on ${plan.address} (${reason}); change admin.address or admin.tls`
 }

@@ -38,9 +38,8 @@ function getReadyz({ backend }: AdminCall): AdminAnswer {
 
 async function getMetrics({ backend }: AdminCall): Promise<AdminAnswer> {
   const text = await backend.metrics()
-  if (text === null) {
+  if (text === null)
     return problemAnswer('GW_ADMIN_NOT_FOUND', 'metrics are off; set metrics.enabled: true in the document')
-  }
   return { status: 200, headers: { 'content-type': TEXT_FORMAT_TYPE }, body: text }
 }
 

@@ -22,11 +22,9 @@ export function inChainOrder<U extends PolicyUse>(uses: readonly U[], catalog: C
 export function checkCondition(use: PolicyUse, when: Condition | null, catalog: Catalog): void {
   const name = `policy '${use.id}' (${use.use}):`
   // With a condition, a preflight could reach the upstream on a route that does not serve OPTIONS.
-  if (when !== null && answersPreflights(use, catalog)) {
+  if (when !== null && answersPreflights(use, catalog))
     throw new Error(`${name} does not support 'when'; add the policy only to the routes that need it`)
-  }
   const isAlways = when === null || when.constant === true
-  if (isAlways && catalog.get(use.use)?.needsCondition?.(use.with as never) === true) {
+  if (isAlways && catalog.get(use.use)?.needsCondition?.(use.with as never) === true)
     throw new Error(`${name} would apply to every request; add 'when' or a guard`)
-  }
 }

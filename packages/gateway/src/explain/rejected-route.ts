@@ -72,9 +72,8 @@ function firstMismatch({ plan, shown }: ComparedRoute, x: Exchange, catalog: Cat
   const { hosts, path, methods } = plan.match
   if (!holds(plan, { hosts }, x)) return ['host', `host ${x.host} is not ${orList(shown.match.hosts)}`]
   if (!holds(plan, { path }, x)) return ['path', `path ${x.path} does not match ${shown.match.path.text}`]
-  if (servedMethods(methods)?.has(x.method) === false) {
+  if (servedMethods(methods)?.has(x.method) === false)
     return ['method', `method ${x.method} is not ${orList(methods)}`]
-  }
   return fieldMismatch({ plan, shown }, x) ?? conditionMismatch({ plan, shown }, x, catalog)
 }
 

@@ -101,9 +101,8 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
   onBodyEnd(): void {
     if (!this.#isPaused) this.#search.releaseConnection()
     this.#search.noteSent()
-    if (!this.#flow.isOver && this.#response === null) {
+    if (!this.#flow.isOver && this.#response === null)
       this.#timer.waitFor('response', this.#action.timeouts.headersMs)
-    }
   }
 
   onBodyHeld(): void {

@@ -48,9 +48,8 @@ export class PluginTable {
     const { name, entry, digest } = plugin
     const known = this.#loaded.get(entry)
     if (known?.digest === digest) return known.policies
-    if (known !== undefined) {
+    if (known !== undefined)
       throw new Error(`the plugin '${name}' has changed; it can only be loaded again by a new process`)
-    }
     await this.#announce(`importing the plugin '${name}'`)
     try {
       const policies = await importPolicies(pathToFileURL(entry).href)

@@ -135,9 +135,8 @@ export class ChannelStore implements StateStore {
 
   #ask<T>(call: StateCall, valueBytes: number): Promise<T> {
     const bytes = 2 * call[1].length + valueBytes
-    if (this.#calls >= MAX_CALLS || this.#bytes + bytes > MAX_BYTES) {
+    if (this.#calls >= MAX_CALLS || this.#bytes + bytes > MAX_BYTES)
       return Promise.reject(new StateSlow('too many pending calls to the supervisor'))
-    }
     this.#calls++
     this.#bytes += bytes
     return new Promise<T>((resolve, reject) => {
@@ -220,8 +219,7 @@ const slow = (): Error => new StateSlow('the supervisor did not answer in time')
 function messageLength(calls: readonly Waiting[]): number {
   let bytes = 0
   let length = 0
-  while (length < Math.min(calls.length, MESSAGE_CALLS) && (length === 0 || bytes < MESSAGE_BYTES)) {
+  while (length < Math.min(calls.length, MESSAGE_CALLS) && (length === 0 || bytes < MESSAGE_BYTES))
     bytes += calls[length++]!.bytes
-  }
   return length
 }

@@ -24,9 +24,8 @@ export function isDocumentAtFault(result: ApplyResult): boolean {
 
 /** Turns the first rollout's result into an error, with one line per problem or worker. */
 export function startError(result: ApplyResult, describe: (diagnostic: Diagnostic) => string): StartError {
-  if (result.result === 'invalid') {
+  if (result.result === 'invalid')
     return new StartError(result.diagnostics.map(describe).join('\n'), result.diagnostics)
-  }
   if (result.result !== 'rolled-back') return new StartError(`the gateway could not start: ${result.result}`)
   const reasons = result.reasons.map(({ worker, reason }) =>
     worker === 0 ? reason : `worker ${worker}: ${reason}`,

@@ -159,9 +159,8 @@ export class Supervisor implements AdminBackend {
       notifyParent({ state: 'serving' })
       return source
     } catch (error) {
-      if (this.#draining !== null && (await this.#draining) === 0) {
+      if (this.#draining !== null && (await this.#draining) === 0)
         throw new StartError('the gateway was asked to stop while it was starting', [], true)
-      }
       await this.#end(1)
       throw error
     }

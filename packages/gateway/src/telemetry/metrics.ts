@@ -118,9 +118,8 @@ export class Metrics {
     const known = this.#counters.get(key)
     if (known !== undefined) return known
     const isOther = pairs.every(([, value]) => value === 'other')
-    if (this.#counters.size >= MAX_COUNTERS && !isOther) {
+    if (this.#counters.size >= MAX_COUNTERS && !isOther)
       return this.counter(family, Object.fromEntries(pairs.map(([name]) => [name, 'other'])))
-    }
     const created: LabelledCounter = { family, labels: text, value: 0 }
     this.#counters.set(key, created)
     return created

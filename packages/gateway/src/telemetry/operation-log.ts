@@ -87,9 +87,8 @@ export function createOperationLog(options: OperationLogOptions = {}): Operation
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { message: String(error) }
   const causes: string[] = []
-  for (let cause = error.cause; cause instanceof Error && causes.length < 8; cause = cause.cause) {
+  for (let cause = error.cause; cause instanceof Error && causes.length < 8; cause = cause.cause)
     causes.push(cause.message)
-  }
   return { message: error.message, ...(causes.length > 0 ? { causes } : {}), stack: error.stack }
 }
 

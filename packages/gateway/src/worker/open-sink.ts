@@ -46,9 +46,8 @@ export function openSink({ log }: Plan, common: CommonOptions): LogSink {
   if (log.outputs.length === 0) return main
   const outlets: Outlet[] = log.sink === 'none' ? [] : [{ id: MAIN, sink: main, wants: null }]
   try {
-    for (const target of log.outputs) {
+    for (const target of log.outputs)
       outlets.push({ id: target.id, sink: openTarget(target, log, options), wants: choiceOf(target) })
-    }
   } catch (error) {
     for (const { sink } of outlets) void sink.close(0)
     throw error

@@ -106,9 +106,8 @@ function* logPlaces(log: RawPart): Generator<Place> {
 function* outletPlaces(outlet: RawPart, at: string): Generator<Place> {
   const sink = textAt(outlet, 'sink')
   if (sink === 'elasticsearch') {
-    for (const [i, node] of listAt(partAt(outlet, sink), 'nodes').entries()) {
+    for (const [i, node] of listAt(partAt(outlet, sink), 'nodes').entries())
       yield { at: `${at}.elasticsearch.nodes[${i}]`, url: String(node) }
-    }
   } else if (sink === 'syslog') {
     yield { at: `${at}.syslog.address`, url: textAt(partAt(outlet, sink), 'address') }
   } else if (sink === 'webhook') yield { at: `${at}.webhook.url`, url: textAt(partAt(outlet, sink), 'url') }

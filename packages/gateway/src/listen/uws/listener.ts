@@ -138,9 +138,8 @@ class UwsListener implements Listener {
         () => this.#peers.remove(''),
       ),
     )
-    for (const [register, method] of METHODS) {
+    for (const [register, method] of METHODS)
       this.#app[register]('/*', (res, req) => this.#onRequest(res, req, method))
-    }
     this.#app.any('/*', (res, req) => this.#onRequest(res, req, req.getCaseSensitiveMethod()))
   }
 

@@ -41,9 +41,8 @@ export class Bans {
     if (policies === null) return null
     return this.#stores.use(false, async (storeOf) => {
       const bans: Ban[] = []
-      for (const [id, scope] of policies) {
+      for (const [id, scope] of policies)
         bans.push(...(await bansOf(id, storeOf(scope), MAX_BANS_SHOWN - bans.length)))
-      }
       return bans
     })
   }

@@ -52,9 +52,8 @@ export class RestartBudget {
     this.#deathTimes = this.#deathTimes.slice(-MAX_DEATHS * 2)
     const before = this.#deathTimes.length
     this.#deathTimes.push(now)
-    if (!this.#wasReady && this.#deathTimes.length >= MAX_DEATHS) {
+    if (!this.#wasReady && this.#deathTimes.length >= MAX_DEATHS)
       return { kind: 'stop', deaths: this.#deathTimes.length }
-    }
     const { free, maxDelayMs } = this.#wasReady ? PROVEN : UNPROVEN
     const gapMs = before < free ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (before - free), maxDelayMs)
     return { kind: 'restart', delayMs: Math.max(0, gapMs - death.ageMs) }

@@ -53,9 +53,7 @@ export class DeployHistory {
     const recorded: Deploy = { id, ...deploy }
     writePrivateFile(this.#path(id), `${JSON.stringify({ ...recorded, ...source })}\n`)
     this.#deploys.push(recorded)
-    while (this.#deploys.length > MAX_DEPLOYS) {
-      rmSync(this.#path(this.#deploys.shift()!.id), { force: true })
-    }
+    while (this.#deploys.length > MAX_DEPLOYS) rmSync(this.#path(this.#deploys.shift()!.id), { force: true })
     return recorded
   }
 

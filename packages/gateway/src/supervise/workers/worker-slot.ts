@@ -137,9 +137,8 @@ export class WorkerSlot {
   #serve(handle: WorkerHandle): void {
     this.#budget.becameReady()
     handle.setReady(this.#dependencies.isOpen())
-    if (this.state !== 'ready') {
+    if (this.state !== 'ready')
       this.#dependencies.log.info('worker.ready', { worker: this.worker, pid: handle.pid })
-    }
     this.#become('ready')
   }
 

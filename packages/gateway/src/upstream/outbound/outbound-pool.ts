@@ -35,9 +35,8 @@ export class OutboundPool {
   /** Makes a call. Rejects with HttpCallFailed. */
   call({ method, path, headers, body }: HttpCall, bounds: CallBounds): Promise<HttpAnswer> {
     const { authority, connectMs, maxPending } = this.#options
-    if (this.#transport.pool().pending >= maxPending) {
+    if (this.#transport.pool().pending >= maxPending)
       return Promise.reject(new HttpCallFailed('busy', 'too many calls are waiting for a connection'))
-    }
     const bytes = body ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : null
     const request = {
       ...{ id: '', method, path, host: authority, headers: headers ?? NO_FIELDS },

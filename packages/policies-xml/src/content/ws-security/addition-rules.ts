@@ -48,9 +48,8 @@ export interface EncryptionRules {
 /** Compiles the `add` configuration. @throws Error for problems that the schema cannot find */
 export function additionRules(config: AddConfig): AdditionRules {
   const { timestamp, usernameToken, signature, encryption } = config
-  if (!timestamp && !usernameToken && !signature && !encryption) {
+  if (!timestamp && !usernameToken && !signature && !encryption)
     throw new Error("'add' is empty: set timestamp, usernameToken, signature or encryption, or remove it")
-  }
   return {
     actor: config.actor ?? '',
     mustUnderstand: config.mustUnderstand ?? true,
@@ -75,12 +74,10 @@ function signingRules(
   const parts = new Set<SignedPart>(
     config.parts ?? (timestamp === undefined ? ['body'] : ['body', 'timestamp']),
   )
-  if (parts.has('timestamp') && timestamp === undefined) {
+  if (parts.has('timestamp') && timestamp === undefined)
     throw new Error("'signature.parts' includes the timestamp: set 'timestamp'")
-  }
-  if (parts.has('username-token') && usernameToken === undefined) {
+  if (parts.has('username-token') && usernameToken === undefined)
     throw new Error("'signature.parts' includes the username-token: set 'usernameToken'")
-  }
   const { keyInfo = 'token' } = config
   return {
     key,

@@ -22,9 +22,8 @@ import { passwordDigest } from './username-token.js'
  */
 export function addSecurity(message: Message, rules: AdditionRules, nowMs: number): Buffer {
   const { envelope } = message
-  if (message.security(rules.actor) !== null) {
+  if (message.security(rules.actor) !== null)
     throw new SecurityFault('InvalidSecurity', 'the message already has a Security header for this actor')
-  }
   message.touch()
   const timestamp = rules.timestampTtlMs === null ? null : timestampElement(nowMs, rules.timestampTtlMs)
   const usernameToken = rules.usernameToken === null ? null : usernameTokenElement(rules.usernameToken, nowMs)

@@ -41,9 +41,8 @@ export interface CheckRules {
 /** Compiles the `check` configuration. @throws Error for problems that the schema cannot find */
 export function checkRules(config: CheckConfig): CheckRules {
   const { timestamp, usernameToken, signature, decryption } = config
-  if (!timestamp && !usernameToken && !signature && !decryption) {
+  if (!timestamp && !usernameToken && !signature && !decryption)
     throw new Error("'check' is empty: set timestamp, usernameToken, signature or decryption, or remove it")
-  }
   const isOnce = signature?.once === true
   if (isOnce && !(signature.parts ?? DEFAULT_PARTS).includes('timestamp')) {
     throw new Error(
@@ -89,9 +88,8 @@ function signatureRules(
   { allowWeak = [] }: CheckConfig,
 ): SignatureRules {
   const { certificates = [], authorities = [], secret, algorithms } = config
-  if (certificates.length === 0 && authorities.length === 0 && secret === undefined) {
+  if (certificates.length === 0 && authorities.length === 0 && secret === undefined)
     throw new Error("'signature' trusts no signer: set certificates, authorities or a secret")
-  }
   const pinned = certificates.map(({ id, certificate, groups }, i) => {
     const option = `signature.certificates.${i}.certificate`
     return { certificate: certificateFrom(certificate, option), identity: identityOf(id, groups) }

@@ -124,9 +124,8 @@ function referredLocations(key: XmlElement, locations: Map<string, XmlElement>):
   return references.map((reference) => {
     const id = localReference(attributeOf(reference, 'URI'), 'InvalidSecurity')
     const location = locations.get(id)
-    if (location === undefined || reference.name !== 'DataReference') {
+    if (location === undefined || reference.name !== 'DataReference')
       throw new SecurityFault('InvalidSecurity', 'a reference does not point to encrypted data')
-    }
     locations.delete(id)
     return location
   })

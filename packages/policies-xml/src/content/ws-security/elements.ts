@@ -148,9 +148,8 @@ export function idOf(element: XmlElement): string | null {
 
 /** Returns the id after `#`. References out of the document are never followed. */
 export function localReference(uri: string | null, code: FaultCode): string {
-  if (uri === null || uri.length < 2 || uri.length > 256 || !uri.startsWith('#')) {
+  if (uri === null || uri.length < 2 || uri.length > 256 || !uri.startsWith('#'))
     throw new SecurityFault(code, 'a reference is not of the form #id')
-  }
   const id = uri.slice(1)
   if (!/^[\w.:-]+$/.test(id)) throw new SecurityFault(code, 'a reference is not a valid id')
   return id

@@ -30,9 +30,8 @@ export function readEnvelope(document: XmlDocument): Envelope {
   const children = childElements(root)
   const header = children.length > 0 && isElement(children[0]!, soap, 'Header') ? children.shift()! : null
   const [body] = children
-  if (body === undefined || children.length > 1 || !isElement(body, soap, 'Body')) {
+  if (body === undefined || children.length > 1 || !isElement(body, soap, 'Body'))
     throw new SecurityFault('InvalidSecurity', 'the envelope needs exactly one Body after an optional Header')
-  }
   return { version, root, header, body }
 }
 

@@ -45,9 +45,8 @@ export function keyTransportOf(method: XmlElement, allowsPkcs1: boolean): KeyTra
   const uri = attributeOf(method, 'Algorithm')
   if (uri === `${NS.xenc}rsa-1_5` && allowsPkcs1) return { padding: 'pkcs1' }
   const isMgf1p = uri === TRANSPORTS['rsa-oaep-mgf1p'].uri
-  if (!isMgf1p && uri !== TRANSPORTS['rsa-oaep'].uri) {
+  if (!isMgf1p && uri !== TRANSPORTS['rsa-oaep'].uri)
     throw new SecurityFault('UnsupportedAlgorithm', 'the key transport is not allowed')
-  }
   let hash = 'sha1'
   let mgfHash = 'sha1'
   for (const child of childElements(method)) {
@@ -95,9 +94,8 @@ function oaepKey(
   value: Buffer,
 ): Buffer | null {
   try {
-    if (hash === mgfHash) {
+    if (hash === mgfHash)
       return privateDecrypt({ key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: hash }, value)
-    }
     return unpadOaep(rawDecrypt(key, value), hash, mgfHash)
   } catch {
     return null

@@ -25,7 +25,6 @@ export function privateKeyFrom(pem: string, option: string): KeyObject {
 
 /** @throws Error if the certificate belongs to another key */
 export function assertSameKey(key: KeyObject, certificate: X509Certificate, option: string): void {
-  if (!createPublicKey(key).equals(certificate.publicKey)) {
+  if (!createPublicKey(key).equals(certificate.publicKey))
     throw new Error(`'${option}': the certificate does not match the key: use a matching pair`)
-  }
 }

@@ -55,9 +55,8 @@ export class RequestSecurity {
 
   #decide(x: Exchange, secured: Secured): Eventual {
     if (secured.kind === 'fault') return this.#fault(x, secured)
-    if (secured.kind === 'unreadable') {
+    if (secured.kind === 'unreadable')
       return secured.code === 'GW_OVERLOADED' ? OVERLOADED : refusal(secured.code, secured.message)
-    }
     if (secured.once.length === 0) return this.#accept(x, secured)
     return this.#remember(x, secured.once).then((refused) => refused ?? this.#accept(x, secured))
   }

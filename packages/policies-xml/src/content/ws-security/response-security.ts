@@ -38,9 +38,7 @@ export class ResponseSecurity {
 
   #decide(x: Exchange, secured: Secured): Outcome {
     if (secured.kind === 'fault') return this.#invalid
-    if (secured.kind === 'unreadable') {
-      return secured.code === 'GW_OVERLOADED' ? OVERLOADED : this.#unreadable
-    }
+    if (secured.kind === 'unreadable') return secured.code === 'GW_OVERLOADED' ? OVERLOADED : this.#unreadable
     if (secured.body === null) return null
     replaceBody(x, 'response', secured.body)
     announceUtf8(x.responseHeaders)

@@ -82,13 +82,11 @@ export class Securing {
 
 /** Converts an error to a result. @throws the error if it is unexpected */
 function failureOf(problem: unknown, message: Message | null): Secured {
-  if (problem instanceof UnreadableBody) {
+  if (problem instanceof UnreadableBody)
     return { kind: 'unreadable', code: problem.code, message: problem.message }
-  }
   const version = message === null ? null : soapVersionOf(message.document)
-  if (problem instanceof SecurityFault) {
+  if (problem instanceof SecurityFault)
     return { kind: 'fault', code: problem.code, version, reason: problem.message }
-  }
   if (problem instanceof XmlError)
     return { kind: 'fault', code: 'InvalidSecurity', version, reason: problem.message }
   throw problem

@@ -120,9 +120,8 @@ function keyFor(
     return rules.secret
   }
   const signer = signerFor(keyInfo, security, rules.trust, nowMs)
-  if (nowMs < signer.validFromMs || nowMs > signer.validToMs) {
+  if (nowMs < signer.validFromMs || nowMs > signer.validToMs)
     throw new SecurityFault('InvalidSecurityToken', 'the certificate is not currently valid')
-  }
   return signer
 }
 

@@ -26,16 +26,13 @@ export function checkTimestamp(security: XmlElement, rules: TimestampRules, nowM
     return
   }
   const [created, expires = null, ...rest] = childElements(timestamp)
-  if (created === undefined || !isElement(created, NS.wsu, 'Created') || rest.length > 0) {
+  if (created === undefined || !isElement(created, NS.wsu, 'Created') || rest.length > 0)
     throw new SecurityFault('InvalidSecurity', 'the Timestamp has an unexpected structure')
-  }
-  if (expires !== null && !isElement(expires, NS.wsu, 'Expires')) {
+  if (expires !== null && !isElement(expires, NS.wsu, 'Expires'))
     throw new SecurityFault('InvalidSecurity', 'the Timestamp has an unexpected structure')
-  }
   assertFresh(instantOf(created), rules, nowMs)
-  if (expires !== null && nowMs > instantOf(expires) + rules.skewMs) {
+  if (expires !== null && nowMs > instantOf(expires) + rules.skewMs)
     throw new SecurityFault('MessageExpired', 'the message has expired')
-  }
 }
 
 /** @throws SecurityFault if the time is in the future or too old */

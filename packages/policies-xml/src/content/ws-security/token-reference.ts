@@ -37,9 +37,8 @@ export function tokenReference(keyInfo: XmlElement, security: XmlElement): Token
     reference === undefined ||
     others.length > 0 ||
     !isElement(reference, NS.wsse, 'SecurityTokenReference')
-  ) {
+  )
     throw new SecurityFault('UnsupportedSecurityToken', 'the key is not in a SecurityTokenReference')
-  }
   const [target, ...more] = childElements(reference)
   if (target === undefined || more.length > 0)
     throw new SecurityFault('InvalidSecurity', 'expected exactly one reference')
@@ -59,18 +58,16 @@ function includedToken(reference: XmlElement, security: XmlElement): TokenRefere
 
 function certificateText(token: XmlElement): string {
   const encoding = attributeOf(token, 'EncodingType')
-  if (attributeOf(token, 'ValueType') !== TOKEN.x509 || (encoding !== null && encoding !== TOKEN.base64)) {
+  if (attributeOf(token, 'ValueType') !== TOKEN.x509 || (encoding !== null && encoding !== TOKEN.base64))
     throw new SecurityFault('UnsupportedSecurityToken', 'the token is not an X.509 certificate')
-  }
   return base64Text(token, MAX_CERTIFICATE_TEXT, 'InvalidSecurityToken')
 }
 
 function byIdentifier(identifier: XmlElement): TokenReference {
   const type = attributeOf(identifier, 'ValueType')
   if (type === TOKEN.x509) return { kind: 'certificate', base64: certificateText(identifier) }
-  if (type !== TOKEN.thumbprint && type !== TOKEN.subjectKeyIdentifier) {
+  if (type !== TOKEN.thumbprint && type !== TOKEN.subjectKeyIdentifier)
     throw new SecurityFault('UnsupportedSecurityToken', 'unknown type of key identifier')
-  }
   const value = base64Bytes(identifier, MAX_NAME_LENGTH, 'InvalidSecurityToken').toString('base64')
   if (type === TOKEN.thumbprint) return { kind: 'name', isNamed: (names) => names.thumbprint === value }
   return { kind: 'name', isNamed: (names) => names.subjectKeyIdentifier === value }
@@ -80,9 +77,8 @@ function byIssuerSerial(x509Data: XmlElement): TokenReference {
   const pair = requiredChild(x509Data, NS.ds, 'X509IssuerSerial', 'UnsupportedSecurityToken')
   const issuerText = plainText(requiredChild(pair, NS.ds, 'X509IssuerName'))
   const serialText = plainText(requiredChild(pair, NS.ds, 'X509SerialNumber')).trim()
-  if (issuerText.length > MAX_NAME_LENGTH || !/^\d{1,60}$/.test(serialText)) {
+  if (issuerText.length > MAX_NAME_LENGTH || !/^\d{1,60}$/.test(serialText))
     throw new SecurityFault('InvalidSecurityToken', 'not an issuer and a serial number')
-  }
   const issuer = comparableIssuer(issuerText)
   const serial = BigInt(serialText)
   return { kind: 'name', isNamed: (names) => names.serial === serial && names.issuer === issuer }

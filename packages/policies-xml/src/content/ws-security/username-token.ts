@@ -42,9 +42,8 @@ export function checkUsernameToken(
   const nonce = nonceOf(token)
   const created = optionalChild(token, NS.wsu, 'Created')
   if (created !== null) assertFresh(instantOf(created), freshness, nowMs)
-  if (type === 'digest' && (nonce === null || created === null)) {
+  if (type === 'digest' && (nonce === null || created === null))
     throw new SecurityFault('InvalidSecurity', 'a password digest needs a nonce and a creation time')
-  }
   const user = rules.users.get(name) ?? UNKNOWN_USER
   const expected =
     type === 'text' ? user.password : passwordDigest(nonce!, plainText(created!).trim(), user.password)

@@ -202,9 +202,7 @@ class Positions {
 
   #spend(steps: number): boolean {
     this.#steps += steps
-    if (this.#steps > MAX_STEPS) {
-      this.isTooLarge = true
-    }
+    if (this.#steps > MAX_STEPS) this.isTooLarge = true
     return !this.isTooLarge
   }
 }

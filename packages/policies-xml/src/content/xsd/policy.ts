@@ -20,9 +20,8 @@ export const xsd = definePolicy({
   cost: 'cpu',
   async compile(config, env): Promise<Step> {
     const maxBodyBytes = parseSize(config.maxBodyBytes ?? '1mb')
-    if (maxBodyBytes > XML_LIMITS.maxBytes) {
+    if (maxBodyBytes > XML_LIMITS.maxBytes)
       throw new Error(`'maxBodyBytes' ${config.maxBodyBytes} exceeds 10mb, the maximum for XML`)
-    }
     await loadLibxml()
     const settings = await settingsOf(config, env)
     const validator = new Validator(settings)

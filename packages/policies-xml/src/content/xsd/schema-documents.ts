@@ -35,9 +35,8 @@ type SchemaSource = XsdConfig['schemas'][number]
 const DECLARED_ENCODING = /^(\s*<\?xml[^>]*?)\s+encoding\s*=\s*(?:"[^"]*"|'[^']*')/
 
 function bytesOf({ file, inline }: SchemaSource, i: number): Uint8Array {
-  if ((file === undefined) === (inline === undefined)) {
+  if ((file === undefined) === (inline === undefined))
     throw new Error(`schema ${i + 1} needs either 'file' or 'inline'`)
-  }
   if (file === undefined) return Buffer.from(inline!.replace(DECLARED_ENCODING, '$1'))
   try {
     return readFileSync(file)

@@ -30,9 +30,8 @@ export function asciiMarkup(body: Uint8Array): Buffer {
   if (first === 0xfe && second === 0xff) return transcode(swapped(bytes))
   if (first === 0x3c && second === 0 && !isZeroPair(bytes)) return transcode(bytes)
   if (first === 0 && second === 0x3c && bytes[2] === 0) return transcode(swapped(bytes))
-  if (first === 0 || second === 0 || first === 0xff) {
+  if (first === 0 || second === 0 || first === 0xff)
     throw unreadableXml('does not begin like XML; send UTF-8')
-  }
   return bytes
 }
 

@@ -17,9 +17,8 @@ export function mediaTypeCheck(accepted: readonly string[]): MediaTypeCheck {
     if (hasContentCoding(headers)) return 'the body has a content coding; send it without content-encoding'
     const field = headerCount(headers, 'content-type') === 1 ? headerValue(headers, 'content-type') : null
     const type = mediaType(field ?? '')
-    if (!types.has(type) && !(takesSuffix && type.endsWith('+xml'))) {
+    if (!types.has(type) && !(takesSuffix && type.endsWith('+xml')))
       return `the content-type is not accepted; send ${accepted.join(', ')}`
-    }
     return hasAcceptedCharset(field ?? '') ? null : 'the charset is not supported; send UTF-8'
   }
 }

@@ -15,9 +15,8 @@ let openBytes = 0
 export function reserveMemory(bodyBytes: number, nodes: number): number {
   // The parser gets a copy of the bytes, and the tree contains their text.
   const bytes = 2 * bodyBytes + NODE_BYTES * nodes
-  if (openBytes + bytes > MAX_OPEN_BYTES) {
+  if (openBytes + bytes > MAX_OPEN_BYTES)
     throw new UnreadableBody('GW_OVERLOADED', 'too many XML documents are being processed; try again')
-  }
   openBytes += bytes
   return bytes
 }

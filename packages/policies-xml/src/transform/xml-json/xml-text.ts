@@ -43,17 +43,15 @@ class XmlTree {
     if (!unwrap) return { name: root, content: Array.isArray(value) ? { [item]: value } : value }
     const names = isObject(value) ? Object.keys(value) : []
     const content = isObject(value) ? value[names[0]!] : undefined
-    if (names.length !== 1 || (Array.isArray(content) && content.length !== 1)) {
+    if (names.length !== 1 || (Array.isArray(content) && content.length !== 1))
       throw new NotXml('must be an object with exactly one member, the root element')
-    }
     return { name: checkedName(names[0]!), content: Array.isArray(content) ? content[0] : content }
   }
 
   #element(name: string, value: unknown): XmlPart {
     this.#count(2 * name.length + '<></>'.length)
-    if (value === null && this.#mapping.nil) {
+    if (value === null && this.#mapping.nil)
       return { [name]: [], ':@': { 'xmlns:xsi': XSI, 'xsi:nil': 'true' } }
-    }
     // A nested array becomes an element whose items have the item name.
     if (Array.isArray(value)) return this.#object(name, { [this.#mapping.item]: value })
     if (isObject(value)) return this.#object(name, value)
@@ -109,18 +107,16 @@ function isObject(value: unknown): value is Members {
 }
 
 function checkedName(name: string): string {
-  if (name.length > MAX_NAME_LENGTH || !NAME.test(name)) {
+  if (name.length > MAX_NAME_LENGTH || !NAME.test(name))
     throw new NotXml('has a member whose name is not a valid element or attribute name')
-  }
   return name
 }
 
 function scalarText(value: unknown): string {
   if (value === null) return ''
   if (typeof value === 'object') throw new NotXml('has an object or array where only text is allowed')
-  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
     throw new NotXml('has an integer that would lose digits: send it as a string')
-  }
   const text = String(value)
   if (NOT_CHARACTERS.test(text)) throw new NotXml('has a character that XML does not allow')
   return text

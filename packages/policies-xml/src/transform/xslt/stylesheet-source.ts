@@ -200,9 +200,8 @@ function versionOf(bytes: Uint8Array): StylesheetSource['version'] {
   try {
     const { root } = document
     const isLiteral = root.namespaceUri !== XSL
-    if (!isLiteral && root.name !== 'stylesheet' && root.name !== 'transform') {
+    if (!isLiteral && root.name !== 'stylesheet' && root.name !== 'transform')
       throw new Error(`the stylesheet begins with 'xsl:${root.name}': it must begin with 'xsl:stylesheet'`)
-    }
     return versionNumber(versionAttribute(root, isLiteral))
   } finally {
     document.dispose()

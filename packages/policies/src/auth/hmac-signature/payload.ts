@@ -49,9 +49,8 @@ export function compilePayload(template: string): Payload {
     .split(/(\{\{.*?\}\})/s)
     .filter((part) => part !== '')
     .map(pieceOf)
-  if (!pieces.some((piece) => 'body' in piece || 'head' in piece)) {
+  if (!pieces.some((piece) => 'body' in piece || 'head' in piece))
     throw new Error("'payload' does not sign any part of the request; use for example {{timestamp}}.{{body}}")
-  }
   return {
     needsBody: pieces.some((piece) => 'body' in piece),
     hasTimestamp: template.includes('{{timestamp}}'),

@@ -53,9 +53,8 @@ const CUSTOM_ONLY = ['header', 'prefix', 'encoding', 'algorithm', 'payload', 'ti
 export function compileScheme(config: HmacSignatureConfig): Scheme {
   if (config.preset === 'custom') return customScheme(config)
   const extra = CUSTOM_ONLY.find((option) => config[option] !== undefined)
-  if (extra !== undefined) {
+  if (extra !== undefined)
     throw new Error(`'${extra}' is fixed by the preset '${config.preset}'; remove it, or use preset: custom`)
-  }
   return PRESETS[config.preset]
 }
 

@@ -35,9 +35,8 @@ function compileCoverage(
   shapes: ReturnType<typeof fieldShapes>,
 ): Coverage {
   const needsDigest = (config.contentDigest ?? 'required') === 'required'
-  if (config.components !== undefined) {
+  if (config.components !== undefined)
     return listedCoverage(compileComponents(config.components, kind, shapes), needsDigest)
-  }
   if (kind === 'request') return requestCoverage(needsDigest)
   return listedCoverage(compileComponents(['@status'], kind, shapes), needsDigest)
 }

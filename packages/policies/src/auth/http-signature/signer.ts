@@ -82,9 +82,8 @@ export class MessageSigner {
     const { key, includeAlg, nonce, tag } = this.#config
     const created = Math.floor(nowMs / 1000)
     const parameters = new Map<string, BareItem>([['created', { type: 'integer', value: created }]])
-    if (this.#expiresSeconds !== null) {
+    if (this.#expiresSeconds !== null)
       parameters.set('expires', { type: 'integer', value: created + this.#expiresSeconds })
-    }
     if (nonce === true)
       parameters.set('nonce', { type: 'string', value: randomBytes(16).toString('base64url') })
     if (includeAlg !== false) parameters.set('alg', { type: 'string', value: key.algorithm })

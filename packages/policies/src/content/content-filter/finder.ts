@@ -106,9 +106,8 @@ export function changed(value: string, found: readonly Rule[]): string | null {
 export function changedText(text: string, found: readonly Rule[], finder: Finder): string | null {
   const changing = found.filter((rule) => changes([rule]))
   let rest = text
-  for (const { action, pattern } of changing) {
+  for (const { action, pattern } of changing)
     rest = pattern.replaced(rest, () => (action === 'mask' ? MASK : '')) ?? rest
-  }
   const left = finder.find(rest)
   return changing.some((rule) => left.includes(rule)) ? null : rest
 }

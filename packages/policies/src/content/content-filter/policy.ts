@@ -20,9 +20,8 @@ export const contentFilter = definePolicy({
   cost: 'cpu',
   schema: contentFilterSchema,
   compile(config, env) {
-    if (config.rules === undefined && config.packs === undefined) {
+    if (config.rules === undefined && config.packs === undefined)
       throw new Error("configure 'rules', 'packs' or both")
-    }
     const scorer = new Scorer(env.slot<Findings>(), config.threshold)
     return { name: 'content-filter', ...hooksOn('both', (side) => hooksOf(side, config, { scorer, env })) }
   },

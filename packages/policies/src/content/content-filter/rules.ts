@@ -72,10 +72,8 @@ function normalTarget(target: string): string {
 
 function checkTargets({ name, targets, action }: Rule, side: Side): void {
   const requestTarget = targets.find((one) => one === 'path' || one === 'query' || one === 'cookie')
-  if (side === 'response' && requestTarget !== undefined) {
+  if (side === 'response' && requestTarget !== undefined)
     throw new Error(`rule '${name}': a response has no ${requestTarget}; use headers or the body as target`)
-  }
-  if ((action === 'remove' || action === 'mask') && targets.includes('path')) {
+  if ((action === 'remove' || action === 'mask') && targets.includes('path'))
     throw new Error(`rule '${name}': a path cannot be changed; remove 'path' from its targets`)
-  }
 }

@@ -43,9 +43,8 @@ function firstThatOpens(
 ): Decrypted | Promise<Decrypted> {
   for (let i = 0; i < decryptors.length; i++) {
     const opened = decryptors[i]!(sealed, context)
-    if (opened instanceof Promise) {
+    if (opened instanceof Promise)
       return opened.then((late) => late ?? firstThatOpens(decryptors.slice(i + 1), sealed, context))
-    }
     if (opened !== null) return opened
   }
   return null

@@ -36,9 +36,8 @@ export const jsonSchema = definePolicy({
       validate(x, side, verdict) {
         if ('unreadable' in verdict) return refusal('GW_BODY_UNPARSABLE', verdict.unreadable)
         const { violations, changed } = verdict
-        if (violations.length > 0) {
+        if (violations.length > 0)
           return { ...refusal('GW_SCHEMA_INVALID', violationsText(violations)), status }
-        }
         if (changed !== null) replaceBody(x, side, Buffer.from(changed))
         return null
       },
@@ -48,9 +47,8 @@ export const jsonSchema = definePolicy({
 
 function settingsOf(config: JsonSchemaConfig): CheckSettings {
   const { schema, schemas, references = [] } = config
-  if ((schema === undefined) === (schemas === undefined)) {
+  if ((schema === undefined) === (schemas === undefined))
     throw new Error("write either 'schema' or 'schemas'")
-  }
   const bounds = jsonLimitsFrom(config)
   return {
     schemas: (schemas ?? [schema!]).map(valueOfSource),

@@ -22,9 +22,7 @@ export class Decryptor {
     this.#encryptions = encryptions
     for (const [i, { kid, algorithms, jwk }] of keys.entries()) {
       const { key } = importJwk(jwk as Record<string, unknown>, 'decrypt')
-      for (const alg of algorithms) {
-        withContext(`key ${i + 1}`, () => this.#keys.add(alg, kid, key))
-      }
+      for (const alg of algorithms) withContext(`key ${i + 1}`, () => this.#keys.add(alg, kid, key))
     }
   }
 

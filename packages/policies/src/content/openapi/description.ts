@@ -11,9 +11,8 @@ export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patc
 export async function checkedDescription(value: unknown): Promise<Node> {
   const root = asNode(value)
   const version = root['openapi']
-  if (typeof version !== 'string' || !/^3\.[01]\.\d/.test(version)) {
+  if (typeof version !== 'string' || !/^3\.[01]\.\d/.test(version))
     throw new Error('the description is not OpenAPI 3.0 or 3.1: convert it first')
-  }
   const { Validator } = await import('@seriousme/openapi-schema-validator')
   // Uses only the schema of the standard. The library's `validate` mistakes `$id` and `$ref` in examples for
   // schema keywords.

@@ -67,9 +67,8 @@ export class Gate {
     const operation = this.#settings.slot.get(x)
     if (operation === undefined) return null
     const described = operation.body
-    if (body.length === 0) {
+    if (body.length === 0)
       return described?.isRequired ? this.#decide(x, 'request', ['body is required']) : null
-    }
     if (described === null) return this.#decide(x, 'request', ['body is not described'])
     return this.#body(x, 'request', [described.media, body])
   }
@@ -136,9 +135,8 @@ export class Gate {
 
   #settle(x: Exchange, side: Side, finding: BodyFinding): Outcome {
     if ('violations' in finding) return this.#decide(x, side, finding.violations)
-    if ('unreadable' in finding) {
+    if ('unreadable' in finding)
       return this.#refuse(x, side, refusal('GW_BODY_UNPARSABLE', finding.unreadable))
-    }
     if ('media' in finding) return this.#refuse(x, side, refusal('GW_MEDIA_TYPE', finding.media))
     if ('tooLarge' in finding) return this.#refuse(x, side, this.#tooLarge)
     return unchecked(x, side, this.#isReport(side))

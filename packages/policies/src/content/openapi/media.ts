@@ -82,9 +82,8 @@ function compileForm(
         if (value !== undefined) body[member.name] = value
       }
       for (const [name, texts] of pairs) {
-        if (!members.some((member) => ownsName(member, name))) {
+        if (!members.some((member) => ownsName(member, name)))
           body[name] = undescribedValue(texts, shape.rest, how)
-        }
       }
       return schemas.check(schema, body, 'body')
     }, 'body')

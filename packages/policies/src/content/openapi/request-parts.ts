@@ -24,9 +24,8 @@ export function checkParts(
 ): Violation[] {
   const violations: Violation[] = []
   const path = operation.checks.get('path')
-  if (path !== undefined) {
+  if (path !== undefined)
     violations.push(...path((of, how) => textOf(of, texts.get(of.name), { ...how, decode: decodeUrl })))
-  }
   violations.push(...checkQuery(x.query, operation, rejectsUnknown))
   const header = operation.checks.get('header')
   if (header !== undefined) violations.push(...header((of, how) => headerText(of, x.headers, how)))
@@ -59,9 +58,8 @@ function checkQuery(query: string, operation: Operation, rejectsUnknown: boolean
   }
   const violations =
     check === undefined ? [] : check((of, how) => valueInPairs(of, pairs, { ...how, decode: decodeForm }))
-  if (rejectsUnknown && [...pairs.keys()].some((name) => !operation.knowsQuery(name))) {
+  if (rejectsUnknown && [...pairs.keys()].some((name) => !operation.knowsQuery(name)))
     violations.push('query has a parameter that is not described')
-  }
   return violations
 }
 

@@ -75,9 +75,8 @@ export function shapeOf(root: Node, schema: unknown, depth = 0): Shape {
   if (kind === 'single') return { ...TEXT, types }
   const members = new Map<string, Shape>()
   for (const { properties } of group) {
-    for (const [name, one] of Object.entries(asNode(properties))) {
+    for (const [name, one] of Object.entries(asNode(properties)))
       members.set(name, shapeOf(root, one, depth + 1))
-    }
   }
   const rest = group.map((node) => node[kind === 'array' ? 'items' : 'additionalProperties'])
   const described = rest.find((one) => typeof one === 'object')

@@ -83,9 +83,7 @@ export function valueInPairs(of: TextValue, pairs: Pairs, how: TextReading): unk
 export function valueInText(of: TextValue, text: string, how: TextReading): unknown {
   const { shape } = of
   if (of.isJson) return parsedJson(text, how)
-  if (of.style === 'matrix') {
-    return valueInPairs(of, pairsOf(withoutPrefix(text, ';'), ';', how.decode), how)
-  }
+  if (of.style === 'matrix') return valueInPairs(of, pairsOf(withoutPrefix(text, ';'), ';', how.decode), how)
   const isLabel = of.style === 'label'
   const plain = isLabel ? withoutPrefix(text, '.') : text
   if (shape.kind === 'single') return how.convert(how.decode(plain), shape.types)

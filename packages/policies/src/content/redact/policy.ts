@@ -58,8 +58,7 @@ function redactedLine(name: string, value: string, rules: readonly Rule[]): stri
 /** Redacts query parameters. `types` and `patterns` apply only to bodies. */
 function redactQuery(x: Exchange, rules: readonly Rule[]): void {
   for (const rule of rules) {
-    if (rule.query.size > 0 && x.query !== '') {
+    if (rule.query.size > 0 && x.query !== '')
       x.query = redactedForm(x.query, { ...rule, types: [], patterns: [] }, rule.query)
-    }
   }
 }

@@ -40,12 +40,10 @@ export function needsStructure({ keys, paths }: Pick<Rule, 'keys' | 'paths'>): b
 }
 
 function check({ keys, paths, headers, query, types, patterns, phase = 'response' }: RedactRule): void {
-  if ([keys, paths, headers, query, types, patterns].every((selector) => selector === undefined)) {
+  if ([keys, paths, headers, query, types, patterns].every((selector) => selector === undefined))
     throw new Error('the rule selects nothing: set keys, paths, headers, query, types or patterns')
-  }
-  if (phase === 'response' && query !== undefined) {
+  if (phase === 'response' && query !== undefined)
     throw new Error("a response has no query: set phase: request, or remove 'query'")
-  }
 }
 
 function compileRule(rule: RedactRule, secret: string | undefined): Rule {

@@ -86,8 +86,7 @@ export function cbcDecryptor(config: KeyConfig): Decryptor {
 
 function aesKey({ id, key, encoding }: KeyConfig, use: KeyUse): KeyObject {
   const bytes = secretBytes(key, encoding ?? 'base64', use, `key '${id}'`)
-  if (bytes.length !== KEY_BYTES) {
+  if (bytes.length !== KEY_BYTES)
     throw new Error(`key '${id}' has ${bytes.length} bytes; AES-256 needs ${KEY_BYTES} random bytes`)
-  }
   return createSecretKey(bytes)
 }

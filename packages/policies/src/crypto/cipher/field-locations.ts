@@ -23,11 +23,9 @@ interface Written {
 export function fieldLocations(field: Written, side: Side, sealed: keyof FieldLocations): FieldLocations {
   const from = compileLocation(field.from, side)
   const locations = { from, to: field.to === undefined ? from : compileLocation(field.to, side) }
-  if (field.encoding === 'raw' && !locations[sealed].isWholeBody) {
+  if (field.encoding === 'raw' && !locations[sealed].isWholeBody)
     throw new Error(`'${locations[sealed].text}' cannot hold raw bytes; use encoding: base64`)
-  }
-  if (field.contentType !== undefined && !locations.to.isWholeBody) {
+  if (field.contentType !== undefined && !locations.to.isWholeBody)
     throw new Error("'contentType' requires to: body; remove it")
-  }
   return locations
 }

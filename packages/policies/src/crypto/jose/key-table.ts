@@ -26,9 +26,8 @@ export class KeyTable<K> {
     const group: KeyGroup<K> = this.#groups.get(alg) ?? { named: new Map(), unnamed: [] }
     this.#groups.set(alg, group)
     if (kid === null) {
-      if (group.unnamed.push(key) > MAX_TRIES) {
+      if (group.unnamed.push(key) > MAX_TRIES)
         throw new Error(`is one of more than ${MAX_TRIES} keys for ${alg} without an id; set kid for each`)
-      }
       return
     }
     const named = group.named.get(kid) ?? []

@@ -38,9 +38,8 @@ function unnamed(key: KeyObject): KeyMaterial {
  * future types (RFC 7517 section 5). A set without any usable key is an error.
  */
 export function loadKeySet(config: JwksConfig, purpose: KeyPurpose): readonly KeyMaterial[] {
-  if ((config.file === undefined) === (config.inline === undefined)) {
+  if ((config.file === undefined) === (config.inline === undefined))
     throw new Error("'jwks' needs either file or inline")
-  }
   const text = Buffer.from(config.inline ?? readText(config.file!))
   return readKeySet(text, purpose).map((read, i) => withContext(`key ${i + 1} of 'jwks'`, read))
 }

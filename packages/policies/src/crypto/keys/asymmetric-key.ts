@@ -26,9 +26,8 @@ export function asymmetricKey({ id, key }: WrittenKey, use: KeyUse): KeyObject {
 
 function read(text: string, use: KeyUse): KeyObject {
   const isJwk = text.trimStart().startsWith('{')
-  if (!isJwk && !text.includes('-----BEGIN ')) {
+  if (!isJwk && !text.includes('-----BEGIN '))
     throw new Error('is neither PEM nor a JWK; use a reference such as ${file:keys/name.pem}')
-  }
   if (text.includes('ENCRYPTED')) throw new Error('is encrypted; store it without a passphrase')
   if (!isJwk) return importPem(text, use.purpose)
   const jwk = jwkOf(text, use)

@@ -39,9 +39,8 @@ export class KeyRing {
   /** Returns the key with an id. @throws Error for an unknown id. */
   get(id: string): KeyConfig {
     const key = this.#byId.get(id)
-    if (key === undefined) {
+    if (key === undefined)
       throw new Error(`key '${id}' is not under 'keys'; the keys are ${[...this.#byId.keys()].join(', ')}`)
-    }
     return key
   }
 }

@@ -75,9 +75,8 @@ class BodyGate<V> {
     const issue = this.#validation.issue(headersOf(x, side))
     if (issue !== null) return this.#refuse(x, side, refusal('GW_MEDIA_TYPE', issue))
     if (body.length > maxBodyBytes) return this.#refuse(x, side, this.#tooLarge)
-    if (body.length < OFFLOAD_BYTES && !isSlow) {
+    if (body.length < OFFLOAD_BYTES && !isSlow)
       return this.#settle(x, side, this.#validation.verdict(x, body))
-    }
     return offload.run(body, x).then(
       (verdict) => this.#settle(x, side, verdict),
       (error: unknown) => {

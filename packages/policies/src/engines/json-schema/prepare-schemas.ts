@@ -70,9 +70,8 @@ function factsOf(documents: readonly SchemaDocument[], draft: Draft): Facts {
     walkSchema(schema, (node) => {
       const { $dynamicAnchor: anchor, $recursiveAnchor: recursive } = node
       if (recursive === true) hasRecursiveAnchor = true
-      if (Object.hasOwn(node, 'unevaluatedItems') || Object.hasOwn(node, 'unevaluatedProperties')) {
+      if (Object.hasOwn(node, 'unevaluatedItems') || Object.hasOwn(node, 'unevaluatedProperties'))
         hasUnevaluated = true
-      }
       if (typeof anchor !== 'string') return
       if (anchors.has(anchor)) ambiguousAnchors.add(anchor)
       anchors.add(anchor)
@@ -139,9 +138,8 @@ function isolate(node: SchemaNode, keyword: string, group: readonly string[]): v
 function prepareRecursion(node: SchemaNode, hasRecursiveAnchor: boolean): void {
   const reference = node['$recursiveRef']
   if (typeof reference !== 'string') return
-  if (hasRecursiveAnchor) {
+  if (hasRecursiveAnchor)
     throw new Error("'$recursiveRef' is not supported together with '$recursiveAnchor: true'; use '$ref'")
-  }
   replaceReference(node, '$recursiveRef')
 }
 
@@ -217,9 +215,8 @@ function prepareProto(node: SchemaNode): void {
   }
   for (const keyword of ['dependencies', 'dependentRequired', 'dependentSchemas']) {
     const map = node[keyword]
-    if (isSchemaNode(map) && Object.hasOwn(map, PROTO)) {
+    if (isSchemaNode(map) && Object.hasOwn(map, PROTO))
       throw new Error(`'${keyword}' has a member '__proto__', which is not supported; use 'if' and 'then'`)
-    }
   }
 }
 

@@ -62,9 +62,8 @@ function checkUnevaluatedItems(references: SchemaReferences): void {
   for (const node of references.nodes) {
     if (!Object.hasOwn(node, 'unevaluatedItems')) continue
     const beside = [node, ...reachable(sameValue(node, references), references)]
-    if (beside.some((one) => Object.hasOwn(one, 'contains'))) {
+    if (beside.some((one) => Object.hasOwn(one, 'contains')))
       throw new Error("'unevaluatedItems' beside 'contains' is not supported; use 'items' instead")
-    }
   }
 }
 

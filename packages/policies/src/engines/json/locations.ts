@@ -88,9 +88,8 @@ function keysOf({ node }: Segment, path: string): Keys {
   const keys: (string | number)[] = []
   for (const selector of node.selectors) {
     if (selector.type === 'WildcardSelector') return null
-    if (selector.type !== 'NameSelector' && selector.type !== 'IndexSelector') {
+    if (selector.type !== 'NameSelector' && selector.type !== 'IndexSelector')
       throw new Error(`'${path}' has a slice or a filter; use only names, positions, * and ..`)
-    }
     keys.push(selector.value)
   }
   return [...new Set(keys)]

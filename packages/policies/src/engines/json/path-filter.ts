@@ -125,9 +125,8 @@ function compileNodesArgument(name: string, argument: Argument, segments: Compil
 function compileArgument(name: string, argument: Argument, segments: CompileSegments): Value {
   if (argument.type === 'Literal') return () => argument.value
   if (argument.type === 'FunctionExpr') return compileValueCall(argument, segments)
-  if (argument.type !== 'FilterQuery' || !argument.value.segments.every(isSingular)) {
+  if (argument.type !== 'FilterQuery' || !argument.value.segments.every(isSingular))
     throw new Error(`${name}() takes one value, such as @.id`)
-  }
   const query = compileNodes(argument, segments)
   return (node, run) => query(node, run)[0]
 }

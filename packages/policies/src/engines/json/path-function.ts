@@ -30,9 +30,8 @@ export function compileFunction(name: string, literals: readonly unknown[]): Pat
 }
 
 function matching(name: 'match' | 'search', pattern: unknown): PathFunction {
-  if (typeof pattern !== 'string') {
+  if (typeof pattern !== 'string')
     throw new Error(`the pattern of ${name}() must be a string in the path, not a value of the document`)
-  }
   const source = lineDots(pattern)
   const regex = compileLinearRegex(name === 'match' ? `^(?:${source})$` : source)
   return { takesNodes: false, isTest: true, apply: (text) => typeof text === 'string' && regex.test(text) }

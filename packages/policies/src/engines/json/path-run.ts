@@ -14,8 +14,7 @@ export class PathRun {
 
   /** Counts one visited value. @throws UnreadableBody if the query has visited too many. */
   visit(): void {
-    if (--this.#left < 0) {
+    if (--this.#left < 0)
       throw new UnreadableBody('GW_BODY_UNPARSABLE', 'the body has more values than a JSON path may visit')
-    }
   }
 }

@@ -40,9 +40,8 @@ export interface JsonPath {
  * @throws Error that says what is wrong with the path.
  */
 export function compileJsonPath(path: string): JsonPath {
-  if (path.length > MAX_PATH_LENGTH) {
+  if (path.length > MAX_PATH_LENGTH)
     throw new Error(`the JSON path is longer than ${MAX_PATH_LENGTH} characters; shorten it`)
-  }
   const steps = simpleSteps(path)
   if (steps === null) return compileQuery(parseQuery(path))
   const first = walk(steps)

@@ -28,9 +28,8 @@ const KEY_BYTES = 32
  * @throws RangeError if the password is empty or has control characters, which no client can send.
  */
 export async function hashPassword(password: string): Promise<string> {
-  if (password === '' || /[\u0000-\u001f\u007f]/.test(password)) {
+  if (password === '' || /[\u0000-\u001f\u007f]/.test(password))
     throw new RangeError('the password is empty or has control characters; use visible characters')
-  }
   const salt = randomBytes(SALT_BYTES)
   const key = await derive(password, { ...DEFAULT_COST, salt }, KEY_BYTES)
   return formatPasswordHash({ ...DEFAULT_COST, salt, key })
@@ -66,9 +65,8 @@ export function parsePasswordHash(text: string): PasswordHash {
       "has scrypt parameters outside of the limits; use those of 'gw hash-password', ln=15,r=8,p=1",
     )
   }
-  if (salt.length < 8 || salt.length > 64 || key.length < 16 || key.length > 64) {
+  if (salt.length < 8 || salt.length > 64 || key.length < 16 || key.length > 64)
     throw new RangeError("has a salt or hash of an unusual length; use the output of 'gw hash-password'")
-  }
   return { text, logCost, blockSize, parallelism, salt, key }
 }
 

@@ -66,9 +66,8 @@ export class Users {
 export function usersOf(configs: readonly UserConfig[]): Users {
   if (configs.length === 0) throw new Error("'users' is empty; add at least one user")
   const users = new Users()
-  for (const { name: written, password, groups = [] } of configs) {
+  for (const { name: written, password, groups = [] } of configs)
     users.add(written, password, consumerOf('basic-auth', written.normalize('NFC'), { groups }))
-  }
   return users
 }
 

@@ -82,9 +82,8 @@ function textOf(body: Uint8Array): string {
   if (body.length === 0) throw unreadable('is empty; send JSON')
   if (!isUtf8(body)) throw unreadable('is not UTF-8')
   // RFC 8259 section 8.1 forbids a byte order mark, and parsers handle it differently.
-  if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) {
+  if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf)
     throw unreadable('begins with a byte order mark; remove it')
-  }
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
 }
 

@@ -57,9 +57,8 @@ function listOf(key: LimitConfig['key']): readonly string[] {
 /** Compiles the cost expression. @throws Error if it is invalid */
 function costExpression(cost: string, env: CompileEnv): Expression {
   const expression = env.expression(cost)
-  if (expression.readsResponse && expression.readsBody) {
+  if (expression.readsResponse && expression.readsBody)
     throw new Error(`the cost '${cost}' reads the request body and the response; use two policies`)
-  }
   return expression
 }
 
@@ -119,13 +118,8 @@ class LimitStep {
 
   admit(x: Exchange): Eventual {
     const key = this.#key.read(x)
-    if (
-      key === null &&
-      this.#config.onMissingKey !== undefined &&
-      this.#config.onMissingKey !== 'anonymous'
-    ) {
+    if (key === null && this.#config.onMissingKey !== undefined && this.#config.onMissingKey !== 'anonymous')
       return this.#withoutKey(x)
-    }
     // A cost that depends on the response is charged later.
     const cost = this.#cost === null || this.#settles ? this.#fixedCost : costOf(this.#cost, x, this.#bounds)
     const entry = this.#table.of(this.#placeOf(x), key ?? '')

@@ -27,9 +27,8 @@ const PROTECTED: readonly string[] = [...OWN_FIELDS, ...HOP_BY_HOP_FIELDS]
  */
 export function fieldName(side: Side, written: string): string {
   const name = written.toLowerCase()
-  if (!isToken(name) || name.includes('*')) {
+  if (!isToken(name) || name.includes('*'))
     throw new Error(`'${printable(written)}' is not a header name; use letters, digits and '-'`)
-  }
   if (PROTECTED.includes(name) || isHopByHop(name)) throw new Error(`'${name}' ${whyProtected(side, name)}`)
   return name
 }

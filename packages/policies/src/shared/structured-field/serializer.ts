@@ -28,9 +28,8 @@ export function serializeDictionary(dictionary: Dictionary): string {
 
 /** Serializes the part after a key. A value "true" is omitted. */
 function afterKey(member: Member): string {
-  if (!isInnerList(member) && member.item.type === 'boolean' && member.item.value) {
+  if (!isInnerList(member) && member.item.type === 'boolean' && member.item.value)
     return serializeParameters(member.parameters)
-  }
   return `=${serializeMember(member)}`
 }
 

@@ -65,9 +65,8 @@ export function readingHooks<A extends object>(reading: BodyReading<A>): Reading
     const isLarge = whole.length > maxBytes
     if (isLarge && larger !== 'beginning') return larger
     const input = { body: isLarge ? whole.subarray(0, maxBytes) : whole, kind }
-    if (input.body.length >= OFFLOAD_BYTES) {
+    if (input.body.length >= OFFLOAD_BYTES)
       return threads.run(input, x).then((answer) => settle(x, answer), overloaded)
-    }
     const answer = readingOf(read, input, () => jsonOf(x, whole))
     return settle(x, answer)
   }

@@ -32,9 +32,7 @@ export class LiteralScan {
     alphabet.forEach((character, i) => {
       this.#classes[character.charCodeAt(0)] = i + 1
     })
-    for (let code = UPPER_A; code <= UPPER_Z; code++) {
-      this.#classes[code] = this.#classes[code + TO_LOWER]!
-    }
+    for (let code = UPPER_A; code <= UPPER_Z; code++) this.#classes[code] = this.#classes[code + TO_LOWER]!
     this.#shift = Math.ceil(Math.log2(alphabet.length + 1))
     this.#automaton = automatonOf(literals, this.#classes, this.#shift)
   }

@@ -8,9 +8,8 @@ const INSTANT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d
 export function parseInstant(text: string): number {
   const match = INSTANT.exec(text)
   const instant = match === null ? Number.NaN : Date.parse(text)
-  if (Number.isNaN(instant) || !isDate(match![1]!)) {
+  if (Number.isNaN(instant) || !isDate(match![1]!))
     throw new RangeError(`'${text}' is not a valid date or time; use 2030-01-31 or 2030-01-31T12:00:00Z`)
-  }
   return instant
 }
 

@@ -88,9 +88,7 @@ function whenGranted(permit: Permit, limited: Reply): Promise<Outcome> {
 
 function compileLimits({ limit, queue, adaptive }: ConcurrencyLimitConfig, env: CompileEnv): Limits {
   const waitMs = parseDuration(queue?.timeout ?? '1s')
-  if (waitMs > MAX_WAIT_MS) {
-    throw new Error(`'queue.timeout' ${queue?.timeout} is too long; use at most 25s`)
-  }
+  if (waitMs > MAX_WAIT_MS) throw new Error(`'queue.timeout' ${queue?.timeout} is too long; use at most 25s`)
   return {
     max: limit,
     queue: queue?.limit ?? 0,

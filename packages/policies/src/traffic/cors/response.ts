@@ -41,7 +41,6 @@ function removeCorsFields(list: HeaderList): void {
 
 function varyByOrigin(list: HeaderList): void {
   const vary = headerJoined(list, 'vary')
-  if (vary === null || !(listHasToken(vary, 'origin') || listHasToken(vary, '*'))) {
+  if (vary === null || !(listHasToken(vary, 'origin') || listHasToken(vary, '*')))
     appendHeader(list, 'vary', 'Origin')
-  }
 }

@@ -10,9 +10,8 @@ const MIN_LENGTH = 16
 export function compileGuard(guard: FaultConfig['guard']): ((x: Exchange) => boolean) | null {
   if (guard === undefined) return null
   const name = fieldName('request', guard.header)
-  if (guard.value.length < MIN_LENGTH) {
+  if (guard.value.length < MIN_LENGTH)
     throw new Error(`the value of the guard is shorter than ${MIN_LENGTH} characters; use a longer one`)
-  }
   const expected = digest(guard.value)
   return (x) => {
     const value = headerValue(x.headers, name)

@@ -20,9 +20,8 @@ export const fault = definePolicy({
   secretNames: ({ guard }) => (guard === undefined ? [] : [guard.header.toLowerCase()]),
   needsCondition: ({ guard }) => guard === undefined,
   compile(config, env) {
-    if (config.delay === undefined && config.abort === undefined) {
+    if (config.delay === undefined && config.abort === undefined)
       throw new Error("neither 'delay' nor 'abort' is configured; add one of them, or remove the policy")
-    }
     const passesGuard = compileGuard(config.guard)
     const delay = compileDelay(config, env)
     const abort = compileAbort(config, env)

@@ -12,9 +12,8 @@ export const geoFilter = definePolicy({
   summary: 'Allows or denies callers by country, continent, city or network, from a local database.',
   schema: geoFilterSchema,
   async compile(config, env) {
-    if (config.allow === undefined && config.deny === undefined) {
+    if (config.allow === undefined && config.deny === undefined)
       throw new Error("neither 'allow' nor 'deny' is configured; list places under one of them")
-    }
     const places = await openFile(config.database.file, env)
     const networks =
       config.networkDatabase === undefined ? places : await openFile(config.networkDatabase.file, env)

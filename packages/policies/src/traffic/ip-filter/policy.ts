@@ -11,9 +11,8 @@ export const ipFilter = definePolicy({
   summary: 'Allows or denies callers by their IP address.',
   schema: ipFilterSchema,
   compile(config, env) {
-    if (config.allow === undefined && config.deny === undefined) {
+    if (config.allow === undefined && config.deny === undefined)
       throw new Error("neither 'allow' nor 'deny' is configured; list addresses under one of them")
-    }
     const isAllowed = decision(
       compileList('allow', config.allow ?? EVERY_ADDRESS),
       compileList('deny', config.deny ?? []),
@@ -50,8 +49,7 @@ function peerAddress(x: Exchange): string {
 }
 
 function compileList(list: 'allow' | 'deny', ranges: readonly string[]): CidrSet {
-  if (list === 'allow' && ranges.length === 0) {
+  if (list === 'allow' && ranges.length === 0)
     throw new Error("'allow' is empty, which would deny everyone; list addresses or remove it")
-  }
   return withContext(`under '${list}':`, () => compileCidrs(ranges))
 }

@@ -20,9 +20,8 @@ export const requestId = definePolicy({
   schema: requestIdSchema,
   compile({ header, format, trustIncoming, echo }, env) {
     const name = fieldName('request', header)
-    if (name === 'x-request-id') {
+    if (name === 'x-request-id')
       throw new Error("every request already has 'x-request-id': choose another name, or remove the policy")
-    }
     const make = idMaker(format)
     const ids = env.slot<string>()
     return {

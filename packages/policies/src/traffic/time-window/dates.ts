@@ -13,9 +13,8 @@ export function compileDayTest(text: string): (day: Day) => boolean {
   const [first, last = first] = text.split('..') as [string, string?]
   const from = partOf(first, text)
   const to = partOf(last, text)
-  if (from.isYearly !== to.isYearly) {
+  if (from.isYearly !== to.isYearly)
     throw new Error(`'${text}' mixes a date with a year and one without: use the same form for both`)
-  }
   if (from.isYearly) return yearlyTest(from.day, to.day)
   if (from.day > to.day) throw new Error(`'${text}' ends before it begins: swap the dates`)
   return (day) => day >= from.day && day <= to.day
@@ -40,9 +39,8 @@ function partOf(part: string, text: string): { readonly day: Day; readonly isYea
   if (match === null) throw new Error(`'${text}' is not a date: use 2030-12-24, 12-24 or a range of these`)
   const year = match[1] === undefined ? LEAP_YEAR : Number(match[1])
   const day = dayOf(year, Number(match[2]) - 1, Number(match[3]))
-  if (!new Date(day * DAY_MS).toISOString().includes(`-${match[2]}-${match[3]}T`)) {
+  if (!new Date(day * DAY_MS).toISOString().includes(`-${match[2]}-${match[3]}T`))
     throw new Error(`'${text}' is not a day of the calendar`)
-  }
   return { day, isYearly: match[1] === undefined }
 }
 

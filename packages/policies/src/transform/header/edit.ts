@@ -84,9 +84,8 @@ function withoutLookalikes(side: Side, name: string, edit: Edit): Edit {
 function renames(side: Side, names: Readonly<Record<string, string>>): Edit[] {
   const pairs = perName(side, 'rename', names).map(([from, to]) => [from, fieldName(side, to)] as const)
   const chained = pairs.find(([, to]) => pairs.some(([from]) => from === to))
-  if (chained !== undefined) {
+  if (chained !== undefined)
     throw new Error(`'${chained[1]}' is both an old and a new name under ${side}.rename; use distinct names`)
-  }
   return pairs.map(
     ([from, to]) =>
       (list) =>

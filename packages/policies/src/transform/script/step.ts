@@ -93,9 +93,8 @@ class ScriptStep {
         : null
     }
     if (!exported.includes('onResponse')) return null
-    if (!this.#settings.readsResponse || hasNoBody(x)) {
+    if (!this.#settings.readsResponse || hasNoBody(x))
       return this.#run(x, { hook: 'onResponse', body: null, cannotSet: UNDECLARED.onResponse })
-    }
     if (hasContentCoding(x.responseHeaders)) return this.#codedResponse
     limitBody(x, 'response', this.#settings.maxBodyBytes)
     return null
@@ -127,9 +126,8 @@ class ScriptStep {
   #change(x: Exchange, hook: HookName, text: string): Reply | null {
     const isRequest = hook === 'onRequest'
     const changes = changesOf(text, isRequest ? 'request' : 'response', this.#settings.maxBodyBytes)
-    for (const line of changes.log) {
+    for (const line of changes.log)
       this.#env.report('script_log', { script: this.#settings.label, route: x.routeId, id: x.id, line })
-    }
     applyChanges(x, changes, isRequest)
     if (
       hook === 'onError' &&

@@ -85,9 +85,8 @@ async function sortBy(items: readonly unknown[], compare: Compare): Promise<unkn
   let from = [...items]
   for (let width = 1; width < from.length; width *= 2) {
     const to: unknown[] = []
-    for (let start = 0; start < from.length; start += 2 * width) {
+    for (let start = 0; start < from.length; start += 2 * width)
       await merge(from, to, { left: start, middle: start + width, compare })
-    }
     from = to
   }
   return from

@@ -18,9 +18,8 @@ export const transform = definePolicy({
   async compile(config, env): Promise<Step> {
     const timeoutMs = parseDuration(config.timeout ?? '50ms')
     if (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS) throw new Error("'timeout' must be between 1ms and 5s")
-    if (config.request === undefined && config.response === undefined) {
+    if (config.request === undefined && config.response === undefined)
       throw new Error("nothing to transform: set 'request' or 'response'")
-    }
     const use: TransformerUse = {
       env,
       limits: { timeoutMs, maxItems: config.maxItems ?? 10_000 },

@@ -39,9 +39,8 @@ export interface TransformerUse {
  */
 export async function compileTransformer(config: SideConfig, use: TransformerUse): Promise<Transformer> {
   const { jsonata, template } = config
-  if ((jsonata === undefined) === (template === undefined)) {
+  if ((jsonata === undefined) === (template === undefined))
     throw new Error("set either 'jsonata' or 'template' under 'request' and 'response'")
-  }
   if (template !== undefined) return templateTransformer(textOfSource(template), config, use)
   if ((config.output ?? 'json') !== 'json')
     throw new Error("'output' is only for templates: expressions always create JSON")

@@ -35,9 +35,8 @@ export function refuseCode(document: XmlDocument, what: string): void {
   if (
     find(`//*[namespace::*[contains(., '${SAXONICA}')]]`) !== null ||
     find(`//@*[contains(., '${SAXONICA}')]`) !== null
-  ) {
+  )
     throw new Error(`${what} uses a namespace of ${SAXONICA}, which calls JavaScript; remove it`)
-  }
   if (find('//xsl:evaluate') !== null)
     throw new Error(`${what} has an element 'xsl:evaluate', which evaluates text as code; remove it`)
   const shadow = find("//xsl:*/@_use-when | //xsl:*[@static or @_static]/@*[starts-with(name(), '_')]")
@@ -45,9 +44,8 @@ export function refuseCode(document: XmlDocument, what: string): void {
     throw new Error(
       `${what} computes a static expression, '${(shadow as XmlAttribute).name}'; use a fixed expression`,
     )
-  for (const attribute of document.find(STATIC_EXPRESSIONS, { xsl: XSL }) as XmlAttribute[]) {
+  for (const attribute of document.find(STATIC_EXPRESSIONS, { xsl: XSL }) as XmlAttribute[])
     refuseStaticCalls(attribute, what)
-  }
 }
 
 function refuseStaticCalls(attribute: XmlAttribute, what: string): void {
