@@ -132,13 +132,12 @@ function requestEnvironment(request: Readonly<Record<string, string>>): Environm
 
 /** Parses and type-checks a condition. Only this file uses the CEL library. */
 export function parseCondition(text: string, scope: ConditionScope): Node | ConditionIssue {
-  if (text.length > MAX_TEXT) {
+  if (text.length > MAX_TEXT)
     return issue(
       `the condition is longer than ${MAX_TEXT} characters`,
       0,
       'split it into several routes or policies',
     )
-  }
   try {
     const parsed = ENVIRONMENTS[scope].parse(text)
     const checked = parsed.check()

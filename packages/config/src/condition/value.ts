@@ -54,12 +54,11 @@ export function isEqual(a: Value, b: Value): boolean {
   if (a === b) return true
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item: Value, i) => isEqual(item, b[i] as Value))
-  if (a instanceof Map && b instanceof Map) {
+  if (a instanceof Map && b instanceof Map)
     return (
       a.size === b.size &&
       [...a].every(([key, value]) => b.has(key) && isEqual(value as Value, b.get(key) as Value))
     )
-  }
   return false
 }
 

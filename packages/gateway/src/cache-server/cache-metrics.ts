@@ -31,7 +31,7 @@ export function renderCacheMetrics(spaces: Spaces, counters: Counters, isPersist
       { name: 'sluice_cache_expired_total', labels, value: expired },
     )
   }
-  if (isPersistent) {
+  if (isPersistent)
     samples.push(
       { name: 'sluice_cache_persist_up', labels: '', value: counters.sum('persist_up') },
       { name: 'sluice_cache_persist_waiting', labels: '', value: counters.sum('persist_waiting') },
@@ -41,6 +41,5 @@ export function renderCacheMetrics(spaces: Spaces, counters: Counters, isPersist
         value: counters.sum(`persist_${result}`),
       })),
     )
-  }
   return renderSamples(samples, HELP)
 }

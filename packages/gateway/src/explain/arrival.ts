@@ -35,11 +35,10 @@ export interface Target {
 export function targetOf(url: string): Target {
   const match = /^(?:https?:\/\/([^/?#]+))?(\/[^?#]*)?(?:\?([^#]*))?(?:#.*)?$/i.exec(url)
   const [, authority = null, path, query = null] = match ?? []
-  if (match === null || (authority === null && path === undefined)) {
+  if (match === null || (authority === null && path === undefined))
     throw new RangeError(
       `'${url}' is neither a path nor a URL; write /orders/7 or http://api.example.com/orders/7`,
     )
-  }
   return { authority, path: path ?? '/', query }
 }
 

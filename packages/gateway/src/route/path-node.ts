@@ -61,11 +61,10 @@ export class PathNode<T> {
    * @throws RangeError if the path has too many segments.
    */
   add(contender: Contender<T>, path: PathPlan): void {
-    if (path.segments.length > MAX_SEGMENTS) {
+    if (path.segments.length > MAX_SEGMENTS)
       throw new RangeError(
         `path '${path.text}' has more than ${MAX_SEGMENTS} segments; use a shorter template or prefix`,
       )
-    }
     let node: PathNode<T> = this
     for (const segment of path.segments) {
       node =

@@ -23,11 +23,10 @@ export interface ProbedPort {
 
 /** Returns the ports of the listeners. @throws ObjectsError if no listener is reachable from outside the pod */
 export function clientPorts({ listeners }: DocumentFacts): readonly ClientPort[] {
-  if (listeners.length === 0) {
+  if (listeners.length === 0)
     throw new ObjectsError(
       "no listener is reachable from outside its pod; use for example listeners: [{ address: ':8080' }]",
     )
-  }
   const own = new Set(listeners.map(({ port }) => port))
   const named = new Set<string>()
   return listeners.map(({ port, isTls }) => {

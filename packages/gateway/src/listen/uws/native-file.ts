@@ -37,11 +37,10 @@ export function nativeFile(build: string): string {
  */
 export function verifyNativeFile(build: string, content: Uint8Array): void {
   const known = KNOWN[build]
-  if (known === undefined) {
+  if (known === undefined)
     throw new Error(
       `the listener has no native build for ${build}; use Node.js 20 or 22 on a supported platform`,
     )
-  }
   const found = createHash('sha256').update(content).digest('hex')
   if (found === known) return
   throw new Error(

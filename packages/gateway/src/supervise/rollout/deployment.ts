@@ -92,13 +92,12 @@ export class Deployment {
       // `api`.
       if (request.origin === 'file') this.#current = { ...this.#current, source, origin: 'file', warnings }
       const saved = this.#save(source, request)
-      if (!request.dryRun && this.lastRollout?.result !== 'applied') {
+      if (!request.dryRun && this.lastRollout?.result !== 'applied')
         this.#remember(
           request,
           { result: 'unchanged', digest: bundle.digest, reasons: [], mistakes: [] },
           startedMono,
         )
-      }
       return { result: 'unchanged', ...accepted, ...saved }
     }
     if (request.dryRun) return { result: 'valid', ...accepted }

@@ -93,11 +93,10 @@ function encryptionRules(config: NonNullable<AddConfig['encryption']>, isSigned:
   const certificate = certificateFrom(config.certificate, option)
   if (certificate.publicKey.asymmetricKeyType !== 'rsa') throw new Error(`'${option}' must have an RSA key`)
   const cipher = dataCipher(config.cipher ?? 'aes256-gcm')
-  if (cipher.isCbc && !isSigned) {
+  if (cipher.isCbc && !isSigned)
     throw new Error(
       `'encryption.cipher' ${cipher.name} does not protect the message from changes: add a signature or use GCM`,
     )
-  }
   return {
     key: certificate.publicKey,
     cipher,

@@ -44,11 +44,10 @@ export function checkRules(config: CheckConfig): CheckRules {
   if (!timestamp && !usernameToken && !signature && !decryption)
     throw new Error("'check' is empty: set timestamp, usernameToken, signature or decryption, or remove it")
   const isOnce = signature?.once === true
-  if (isOnce && !(signature.parts ?? DEFAULT_PARTS).includes('timestamp')) {
+  if (isOnce && !(signature.parts ?? DEFAULT_PARTS).includes('timestamp'))
     throw new Error(
       "'signature.once' needs 'timestamp' in 'signature.parts', which limits how long signatures are remembered",
     )
-  }
   return {
     actor: config.actor ?? '',
     timestamp: {

@@ -81,11 +81,10 @@ function evaluateOn<T>(
   read: (library: Libxml, result: number) => T,
 ): T {
   const { maxNodes } = expression
-  if (shape.nodes > maxNodes) {
+  if (shape.nodes > maxNodes)
     throw unreadableXml(
       `has more than ${maxNodes} elements and attributes, too many for this XPath expression`,
     )
-  }
   return evaluate(expression, document, read)
 }
 

@@ -28,11 +28,10 @@ export function mappingOf(config: XmlJsonConfig): Mapping {
   if (maxOutputBytes > MAX_OUTPUT_BYTES) throw new Error("'maxOutputBytes' can be at most 50mb")
   const attributePrefix = config.attributePrefix ?? DEFAULTS.attributePrefix
   const textKey = config.textKey ?? DEFAULTS.textKey
-  if (attributePrefix !== '' && textKey.startsWith(attributePrefix)) {
+  if (attributePrefix !== '' && textKey.startsWith(attributePrefix))
     throw new Error(
       `'textKey' ${textKey} begins with 'attributePrefix' ${attributePrefix}: choose another key`,
     )
-  }
   return {
     direction: config.direction,
     attributePrefix,

@@ -72,17 +72,15 @@ function compileKeys(configs: KeyConfigs): FindKey {
   const keys = new Map<string, KnownKey>()
   configs.forEach((config, i) => {
     const digest = config.sha256.toLowerCase()
-    if (!/^[0-9a-f]{64}$/.test(digest)) {
+    if (!/^[0-9a-f]{64}$/.test(digest))
       throw new Error(
         `key ${i + 1} ('${config.id}') is not a SHA-256 digest; hash the key with 'gw hash-key' and write the digest`,
       )
-    }
     const other = keys.get(digest)
-    if (other !== undefined) {
+    if (other !== undefined)
       throw new Error(
         `key ${i + 1} ('${config.id}') repeats the key of '${other.consumer.id}'; give each consumer its own key`,
       )
-    }
     keys.set(digest, compileKey(config, i))
   })
   if (keys.size === 0) throw new Error("'keys' is empty; add at least one key")

@@ -62,19 +62,17 @@ function customScheme(config: HmacSignatureConfig): Scheme {
   const { header, prefix = '', algorithm = 'sha256', timestamp } = config
   if (header === undefined) throw new Error("'header' is missing; name the header with the signature")
   if (!isFieldValue(prefix)) throw new Error("'prefix' contains a character that is not allowed in a header")
-  if (algorithm === 'sha1' && config.allowWeak !== true) {
+  if (algorithm === 'sha1' && config.allowWeak !== true)
     throw new Error(
       "algorithm 'sha1' is weak; use sha256, or set allowWeak: true if the sender supports nothing else",
     )
-  }
   const payload = compilePayload(config.payload ?? '{{body}}')
-  if (payload.hasTimestamp !== (timestamp !== undefined)) {
+  if (payload.hasTimestamp !== (timestamp !== undefined))
     throw new Error(
       payload.hasTimestamp
         ? "'payload' contains {{timestamp}}; name its header under 'timestamp'"
         : "'timestamp' is not signed and could be changed; add {{timestamp}} to 'payload'",
     )
-  }
   return {
     header: fieldName('request', header),
     field: plainField(prefix, config.encoding ?? 'hex'),

@@ -57,11 +57,10 @@ function packRules({ packs = [], packTargets, packAction, except = [] }: Content
     })),
   )
   const unknown = except.find((name) => !rules.some((rule) => rule.name === name))
-  if (unknown !== undefined) {
+  if (unknown !== undefined)
     throw new Error(
       `'except' contains '${unknown}', which is not a rule of a configured pack; rule names look like sqli/delay`,
     )
-  }
   return rules.filter(({ name }) => !except.includes(name))
 }
 

@@ -28,11 +28,10 @@ export const sign = definePolicy({
 function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, env: CompileEnv): FieldStep {
   const from = compileLocation(config.from, side)
   const to = compileLocation(config.to, side)
-  if (from.text === to.text || to.isWholeBody) {
+  if (from.text === to.text || to.isWholeBody)
     throw new Error(
       `the signature of '${from.text}' cannot be written to '${to.text}': choose another location`,
     )
-  }
   const form = ecdsaForm(config)
   const signBytes = asymmetricSigner(config.algorithm, ring.get(config.key), form)
   const missing = sideRefusal(env, side, 'GW_BAD_REQUEST', `the ${side} has nothing at '${from.text}'`)

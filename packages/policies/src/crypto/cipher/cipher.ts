@@ -42,11 +42,10 @@ export const CIPHER_NAMES = Object.keys(CIPHERS) as readonly CipherName[]
 /** Returns an algorithm. @throws Error for a weak one that is not allowed, or a context that it cannot authenticate. */
 export function cipherOf(name: CipherName, allowWeak: boolean, hasContext: boolean): CipherKind {
   const cipher = CIPHERS[name]
-  if (cipher.isWeak && !allowWeak) {
+  if (cipher.isWeak && !allowWeak)
     throw new Error(
       `'${name}' is insecure: values can be tampered with or recovered through failures; use aes-256-gcm, or set allowWeak: true`,
     )
-  }
   if (hasContext && !cipher.bindsContext) throw new Error(`'${name}' cannot bind a context; remove 'context'`)
   return cipher
 }

@@ -12,11 +12,10 @@ const SOURCES = ['jwk', 'pem', 'file', 'secret'] as const
 /** Loads a configured key. @throws Error that says what is wrong, without secrets. */
 export function loadKey(config: KeyConfig, purpose: KeyPurpose): KeyMaterial {
   const given = SOURCES.filter((source) => config[source] !== undefined)
-  if (given.length !== 1) {
+  if (given.length !== 1)
     throw new Error(
       `has ${given.length === 0 ? 'none' : given.join(' and ')} of jwk, pem, file, secret; set exactly one`,
     )
-  }
   const material = readSource(config, purpose)
   return config.kid === undefined ? material : { ...material, kid: config.kid }
 }

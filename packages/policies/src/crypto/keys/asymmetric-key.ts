@@ -39,11 +39,10 @@ function strong(key: KeyObject): KeyObject {
   const type = key.asymmetricKeyType
   const { modulusLength = 0, publicExponent = 0n, namedCurve = '' } = key.asymmetricKeyDetails ?? {}
   if (type === 'rsa' || type === 'rsa-pss') {
-    if (modulusLength < MIN_RSA_BITS || modulusLength > MAX_RSA_BITS) {
+    if (modulusLength < MIN_RSA_BITS || modulusLength > MAX_RSA_BITS)
       throw new Error(
         `is an RSA key of ${modulusLength} bits; use ${MIN_RSA_BITS} to ${MAX_RSA_BITS}, preferably 3072`,
       )
-    }
     if (publicExponent < MIN_RSA_EXPONENT) throw new Error('is an RSA key with a small exponent; use 65537')
     return key
   }

@@ -19,11 +19,10 @@ export function secretBytes(text: string, encoding: SecretEncoding, use: KeyUse,
   return withKeyName(what, () => {
     const bytes = text.startsWith('{') ? jwkBytes(text, use) : decoded(text, encoding)
     if (bytes === null) throw new Error(`is not valid ${encoding}; correct it or 'encoding'`)
-    if (bytes.length < MIN_SECRET_BYTES) {
+    if (bytes.length < MIN_SECRET_BYTES)
       throw new Error(
         `has ${bytes.length} bytes; a secret needs at least ${MIN_SECRET_BYTES}, preferably 32 random bytes`,
       )
-    }
     if (bytes.length > MAX_SECRET_BYTES)
       throw new Error(`is longer than ${MAX_SECRET_BYTES} bytes; check that it is the right file`)
     return bytes

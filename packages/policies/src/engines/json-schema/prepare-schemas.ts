@@ -153,11 +153,10 @@ function prepareDynamic(node: SchemaNode, ambiguous: ReadonlySet<string>): void 
   const reference = node['$dynamicRef']
   if (typeof reference !== 'string') return
   const name = reference.slice(reference.indexOf('#') + 1)
-  if (ambiguous.has(name)) {
+  if (ambiguous.has(name))
     throw new Error(
       `'$dynamicRef: ${reference}' may refer to several schemas, which is not supported; give each '$dynamicAnchor' a unique name, or use '$ref'`,
     )
-  }
   replaceReference(node, '$dynamicRef')
 }
 
@@ -226,19 +225,17 @@ function checkSiblings(node: SchemaNode, isRoot: boolean, draft: Draft): void {
   const ignored = Object.keys(node).find(
     (name) => ASSERTIONS.has(name) || (!isRoot && name === (draft === '04' ? 'id' : '$id')),
   )
-  if (ignored !== undefined) {
+  if (ignored !== undefined)
     throw new Error(
       `draft ${draft} ignores '${ignored}' beside '$ref'; move the reference into an 'allOf', or remove '${ignored}'`,
     )
-  }
 }
 
 function checkSchemaKeyword(node: SchemaNode, isRoot: boolean, draft: Draft): void {
-  if (Object.hasOwn(node, '$vocabulary')) {
+  if (Object.hasOwn(node, '$vocabulary'))
     throw new Error(
       "'$vocabulary' is not supported, because meta-schemas are not read; name a draft with 'draft'",
     )
-  }
   const named = node['$schema']
   if (isRoot || typeof named !== 'string') return
   if (named.replace(/#$/, '').includes(draft === '04' || draft === '07' ? `draft-${draft}/` : `/${draft}/`))

@@ -25,11 +25,10 @@ function checkEnds(references: SchemaReferences): void {
   const open = new Set<SchemaNode>()
   const visit = (node: SchemaNode): void => {
     if (done.has(node)) return
-    if (open.has(node)) {
+    if (open.has(node))
       throw new Error(
         `circular reference${typeof node['$ref'] === 'string' ? ` ('${node['$ref']}')` : ''}: move one of the references below 'properties' or 'items'`,
       )
-    }
     open.add(node)
     for (const next of sameValue(node, references)) visit(next)
     open.delete(node)

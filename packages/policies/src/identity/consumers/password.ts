@@ -60,11 +60,10 @@ export function parsePasswordHash(text: string): PasswordHash {
   const [logCost, blockSize, parallelism] = [Number(match[1]), Number(match[2]), Number(match[3])]
   const salt = Buffer.from(match[4]!, 'base64')
   const key = Buffer.from(match[5]!, 'base64')
-  if (!isWithinLimits(logCost, blockSize, parallelism)) {
+  if (!isWithinLimits(logCost, blockSize, parallelism))
     throw new RangeError(
       "has scrypt parameters outside of the limits; use those of 'gw hash-password', ln=15,r=8,p=1",
     )
-  }
   if (salt.length < 8 || salt.length > 64 || key.length < 16 || key.length > 64)
     throw new RangeError("has a salt or hash of an unusual length; use the output of 'gw hash-password'")
   return { text, logCost, blockSize, parallelism, salt, key }

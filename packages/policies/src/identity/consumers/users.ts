@@ -50,11 +50,10 @@ export class Users {
    */
   add(written: string, password: string, consumer: Consumer): void {
     const name = written.normalize('NFC')
-    if (name === '' || /[\u0000-\u001f\u007f:]/.test(name)) {
+    if (name === '' || /[\u0000-\u001f\u007f:]/.test(name))
       throw new Error(
         `user name ${JSON.stringify(written)} cannot be used; remove colons and control characters`,
       )
-    }
     if (this.#byName.has(name)) throw new Error(`duplicate user '${name}'`)
     const hash = hashOf(name, password)
     this.#byName.set(name, { key: `${name}:${hash.text}`, hash, consumer })
@@ -72,11 +71,10 @@ export function usersOf(configs: readonly UserConfig[]): Users {
 }
 
 function hashOf(name: string, password: string): PasswordHash {
-  if (!password.startsWith('$')) {
+  if (!password.startsWith('$'))
     throw new Error(
       `the password of user '${name}' is plain text; replace it with the output of 'gw hash-password'`,
     )
-  }
   try {
     return parsePasswordHash(password)
   } catch (cause) {

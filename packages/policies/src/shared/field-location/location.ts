@@ -100,12 +100,11 @@ function queryLocation(text: string, name: string): FieldLocation {
       const start = parameterStart(x.query, name)
       if (start === ABSENT) return null
       const value = start === REPEATED ? null : parameterValue(x.query, start)
-      if (value === null) {
+      if (value === null)
         throw new UnreadableBody(
           'GW_BAD_REQUEST',
           `the query parameter '${name}' is duplicate or cannot be decoded`,
         )
-      }
       return value === '' ? null : Buffer.from(value)
     },
     write(draft, value) {

@@ -39,17 +39,15 @@ export function fieldName(side: Side, written: string): string {
  */
 export function fieldPrefix(side: Side, written: string): string {
   const prefix = written.slice(0, -1).toLowerCase()
-  if (!isToken(prefix) || prefix.includes('*')) {
+  if (!isToken(prefix) || prefix.includes('*'))
     throw new Error(
       `'${printable(written)}' is not a wildcard; use a name prefix and one star, such as x-internal-*`,
     )
-  }
   const covered = PROTECTED.find((name) => name.startsWith(prefix))
-  if (covered !== undefined) {
+  if (covered !== undefined)
     throw new Error(
       `'${written}' covers '${covered}', which ${whyProtected(side, covered)}; use a longer prefix`,
     )
-  }
   return prefix
 }
 

@@ -10,11 +10,10 @@ export function compileFieldValue(name: string, text: string, own?: OwnVariables
     throw new Error(`the value of '${name}' has a line break; headers have only one line`)
   const value = compileTemplate(text, null, own)
   const fixed = typeof value === 'string' ? value : text
-  if (!isFieldValue(fixed)) {
+  if (!isFieldValue(fixed))
     throw new Error(
       `the value of '${name}' has a character that is not allowed in headers; use visible ASCII and spaces`,
     )
-  }
   return value
 }
 

@@ -41,11 +41,10 @@ export function compileBody(
   const text = textOf(config)
   if (text === null) return null
   if (config.template === false) return Buffer.from(text)
-  if (text.split('{{', MAX_PLACEHOLDERS + 2).length > MAX_PLACEHOLDERS + 1) {
+  if (text.split('{{', MAX_PLACEHOLDERS + 2).length > MAX_PLACEHOLDERS + 1)
     throw new Error(
       `the body has more than ${MAX_PLACEHOLDERS} placeholders; use fewer, or 'template: false'`,
     )
-  }
   const template = compileTemplate(text, escapeFor(mediaType(type)), own)
   return typeof template === 'string' ? Buffer.from(template) : (x) => Buffer.from(template(x))
 }

@@ -85,13 +85,12 @@ function isMeant({ isInput }: BodyTransformation, side: Side, x: Exchange): bool
 }
 
 function settled(wanted: BodyTransformation, side: Side, x: Exchange, result: Transformed): Outcome {
-  if (!(result instanceof Uint8Array)) {
+  if (!(result instanceof Uint8Array))
     return refused(
       side,
       result.kind === 'failed' ? 'GW_TRANSFORM_FAILED' : 'GW_TRANSFORM_INPUT',
       result.detail,
     )
-  }
   const before = headerJoined(headersOf(x, side), 'content-type') ?? ''
   replaceBody(x, side, result, wanted.contentType(before))
   return null

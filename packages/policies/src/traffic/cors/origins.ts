@@ -67,11 +67,10 @@ function wildcardTest(text: string): Test {
   const star = text.indexOf('://*.') + 3
   const [before, after] = [text.slice(0, star), text.slice(star + 1)]
   const isWhole = star > 2 && !after.includes('*') && after.lastIndexOf('.') > 0
-  if (!isWhole || originOf(`${before}a${after}`) !== `${before}a${after}`) {
+  if (!isWhole || originOf(`${before}a${after}`) !== `${before}a${after}`)
     throw new Error(
       `'${text}' is not a valid wildcard origin; write https://*.example.com, with at least two labels after the star`,
     )
-  }
   return (origin) =>
     origin.length > before.length + after.length &&
     origin.startsWith(before) &&
@@ -82,10 +81,9 @@ function wildcardTest(text: string): Test {
 function patternTest(source: string, credentials: boolean): Test {
   const pattern = compilePattern(source)
   const test: Test = (origin) => pattern.matches(origin)
-  if (credentials && (PROBES.every(test) || test('null'))) {
+  if (credentials && (PROBES.every(test) || test('null')))
     throw new Error(
       `the expression '${source}' matches every origin, or 'null', which with credentials lets every page act on behalf of your users; include the domain`,
     )
-  }
   return test
 }

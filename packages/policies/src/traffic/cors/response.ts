@@ -14,11 +14,10 @@ import type { CorsConfig } from './schema.js'
 /** Compiles the changes to responses other than preflights (Fetch standard, 3.2.3). */
 export function compileResponse(config: CorsConfig, origins: Origins): (x: Exchange) => void {
   const { exposedHeaders = [], credentials } = config
-  if (isStar('exposedHeaders', exposedHeaders) && credentials === true) {
+  if (isStar('exposedHeaders', exposedHeaders) && credentials === true)
     throw new Error(
       "'exposedHeaders' must not be '*' with credentials, because browsers then read it as a literal name; list the names",
     )
-  }
   const fixed = [
     ...(credentials === true ? ['access-control-allow-credentials', 'true'] : []),
     ...(exposedHeaders.length === 0 ? [] : ['access-control-expose-headers', exposedHeaders.join(', ')]),

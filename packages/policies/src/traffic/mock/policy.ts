@@ -17,11 +17,10 @@ export const mock = definePolicy({
     const type = contentTypeOf(config)
     const fields = compileFields(config.headers ?? {}, type)
     const body = compileBody(config, type)
-    if (body !== null && (status === 204 || status === 304)) {
+    if (body !== null && (status === 204 || status === 304))
       throw new Error(
         `a response with status ${status} cannot have a body; remove it, or choose another status`,
       )
-    }
     const isFixed = Array.isArray(fields) && typeof body !== 'function'
     const fixed = isFixed ? substitute(status, fields, body) : null
     const answer = (x: Exchange): Reply =>

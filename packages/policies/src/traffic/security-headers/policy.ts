@@ -48,16 +48,14 @@ function fieldsOf({ preset, headers = {} }: SecurityHeadersConfig): [string, str
   const fields = new Map<string, string | false>(Object.entries(PRESETS[preset]))
   for (const [written, value] of Object.entries(headers)) {
     const name = written.toLowerCase()
-    if (!SECURITY_FIELDS.includes(name)) {
+    if (!SECURITY_FIELDS.includes(name))
       throw new Error(
         `'${written}' is not one of ${SECURITY_FIELDS.join(', ')}: set other fields with 'header'`,
       )
-    }
-    if (value !== false && !isFieldValue(value)) {
+    if (value !== false && !isFieldValue(value))
       throw new Error(
         `the value of '${name}' has a character that is not allowed in headers: write it in one line`,
       )
-    }
     fields.set(name, value)
   }
   return [...fields].filter((field): field is [string, string] => field[1] !== false)

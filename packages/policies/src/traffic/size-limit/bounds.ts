@@ -13,11 +13,10 @@ export interface Bounds {
 export function boundsOf(sizes: MessageSizes): Bounds {
   const minBody = sizes.minBodyBytes === undefined ? 0 : parseSize(sizes.minBodyBytes)
   const maxBody = atMost(sizes.maxBodyBytes)
-  if (minBody > maxBody) {
+  if (minBody > maxBody)
     throw new Error(
       `'minBodyBytes' ${sizes.minBodyBytes} is above 'maxBodyBytes' ${sizes.maxBodyBytes}: swap them`,
     )
-  }
   return {
     headers: {
       maxLines: sizes.maxHeaders ?? Number.POSITIVE_INFINITY,

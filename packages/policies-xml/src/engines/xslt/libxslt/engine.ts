@@ -78,11 +78,10 @@ export class LibxsltEngine {
     const doc = this.#read(bytesOf(file), STYLESHEET_OPTIONS, file.url)
     const stylesheet = doc === 0 ? 0 : library._xsltParseStylesheetDoc(doc)
     const said = messages.take().trim()
-    if (stylesheet === 0 || said !== '') {
+    if (stylesheet === 0 || said !== '')
       throw new Error(
         `${what} cannot be compiled: ${said.split('\n', 4).join(' ') || 'not an XSLT stylesheet'}`,
       )
-    }
     return stylesheet
   }
 
