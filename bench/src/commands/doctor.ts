@@ -3,7 +3,9 @@ import { type Finding, machineFindings, programFindings } from '../measure/docto
 import { hostWarnings, quietLook } from '../measure/host.js'
 
 /** `gw bench doctor`: checks whether this host suits a benchmark. */
-export async function benchDoctor({ output }: {
+export async function benchDoctor({
+  output,
+}: {
   readonly output: 'table' | 'json' | 'yaml'
 }): Promise<number> {
   const noise = hostWarnings(await quietLook())

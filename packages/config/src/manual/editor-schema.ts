@@ -140,7 +140,11 @@ function named(schemas: Readonly<Record<string, TSchema>>): Json {
 }
 
 /** Converts the keyword `choice` to standard keywords. */
-function choices({ keys, min, max }: {
+function choices({
+  keys,
+  min,
+  max,
+}: {
   readonly keys: readonly string[]
   readonly min: number
   readonly max: number

@@ -25,7 +25,11 @@ const ANY = '[\\u{0}-\\u{10ffff}]'
  * Characters that the tables of libxml2 lack, by category: ideographs and Hangul, of which it knows only the first and
  * last ones, and newer currency signs.
  */
-const MISSING: Readonly<Record<string, string>> = { Lo: '㐀-䶿一-鿿가-힣𠀀-𪛟𪜀-𫜹𫝀-𫠝𫠠-𬺡𬺰-𮯠𰀀-𱍊𱍐-𲎯', Lu: 'ẞ', Sc: '₲-⃀' }
+const MISSING: Readonly<Record<string, string>> = {
+  Lo: '㐀-䶿一-鿿가-힣𠀀-𪛟𪜀-𫜹𫝀-𫠝𫠠-𬺡𬺰-𮯠𰀀-𱍊𱍐-𲎯',
+  Lu: 'ẞ',
+  Sc: '₲-⃀',
+}
 
 const COUNT = /^\{\d+(?:,\d*)?\}/
 /** Maximum nesting of groups and classes, also for libxml2. */
