@@ -4,31 +4,11 @@ import { test } from 'node:test'
 import { normalizeDocument } from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import { Ajv } from 'ajv'
-import type { Command } from 'commander'
 import { parseAllDocuments } from 'yaml'
-import { createProgram } from './program.js'
+import { blocksOf, PAGES, ROOT } from './testing/guide-pages.js'
 import { gwInProcess } from './testing/in-process.js'
 
-const ROOT = new URL('../../../', import.meta.url)
-const PAGES = [
-  'README.md',
-  ...readdirSync(new URL('docs/guides/', ROOT)).map((name) => `docs/guides/${name}`),
-]
-
-interface Block {
-  readonly place: string
-  readonly language: string
-  readonly text: string
-}
-
-const blocks: readonly Block[] = PAGES.flatMap((page) => {
-  const text = readFileSync(new URL(page, ROOT), 'utf8')
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)].map((match) => ({
-    place: `${page}:${text.slice(0, match.index).split('\n').length}`,
-    language: match[1] ?? '',
-    text: match[2] ?? '',
-  }))
-})
+const blocks = PAGES.flatMap(blocksOf)
 
 test('the YAML of every guide fits the schema of documents and policies', async () => {
   const { stdout } = await gwInProcess(['schema'])
@@ -82,39 +62,4 @@ function hasPlugins(value: unknown): boolean {
 
 function isPolicy(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'use' in value && catalog.has(String(value.use))
-}
-
-test('every gw command in a guide exists, with its options', () => {
-  const program = createProgram()
-  const problems = blocks
-    .filter(({ language }) => language === '' || language === 'bash' || language === 'sh')
-    .flatMap(({ place, text }) => commandsIn(text).flatMap((words) => commandProblems(program, place, words)))
-  assert.deepEqual(problems, [])
-})
-
-/** Returns the words behind `gw` of each command; a run of spaces begins an explanation. */
-function commandsIn(text: string): readonly (readonly string[])[] {
-  const calls = text.matchAll(/(?:^|[|;&(] *|^\$ |sudo |npx )(?:npx )?gw +([^\n|;&)>]*)/gm)
-  return [...calls].map(([, call = '']) => (call.split(/ {2,}| #/)[0] ?? '').trim().split(/ +/))
-}
-
-function commandProblems(program: Command, place: string, words: readonly string[]): readonly string[] {
-  let command = program
-  const options = optionsOf(program)
-  for (const word of words.filter((part) => !part.startsWith('-'))) {
-    const child = command.commands.find((each) => each.name() === word || each.aliases().includes(word))
-    if (child === undefined) break
-    command = child
-    options.push(...optionsOf(child)) // a command takes the options of the commands above it
-  }
-  if (command === program && !words[0]?.startsWith('-'))
-    return [`${place}: no command 'gw ${words.join(' ')}'`]
-  return words
-    .map((word) => word.split('=')[0] ?? '')
-    .filter((word) => /^--?[a-z]/i.test(word) && word !== '--help' && !options.includes(word))
-    .map((word) => `${place}: 'gw ${command.name()}' has no option '${word}'`)
-}
-
-function optionsOf(command: Command): (string | undefined)[] {
-  return command.options.flatMap(({ long, short }) => [long, short])
 }
