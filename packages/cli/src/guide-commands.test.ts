@@ -212,6 +212,7 @@ function simplified(text: string): string {
     .replaceAll(/\d+\.\d+ms|\d+ ms\b|\b\d+[smh](?=, ready| *$)/gm, '<duration>')
     .replaceAll(/\b[0-9a-f-]{12,}\b/g, '<id>')
     .replaceAll(/\d+(?= +ready)|[\d.]+ MB|\d+(?= (received|delivered))/g, '<number>')
+    .replaceAll(/(?<=^(bytes|200) +)\d[\d ]*$/gm, '<sizes>')
     .replaceAll(/ +/g, ' ')
     .replaceAll(/(?: *\r?\n)+/g, '\n')
     .trim()
