@@ -8,9 +8,11 @@ import { origin, until } from './testing.js'
 // What befalls the pods of a Service, with gateways on this machine in their place: under steady load on kept connections
 // no request fails but those in flight on one that is killed, and each has one record.
 
-const RELOADS = 20
-/** On each of two listeners. */
+const RELOADS = 10
+/** Clients of each of two listeners. */
 const CLIENTS = 4
+/** Response time in milliseconds. It leaves CPU time for starting gateways. */
+const ANSWER_MS = 20
 
 /** One document for all, which differ in the folder of the log only. */
 function documentFor(target: string, route = 'all'): string {
@@ -28,7 +30,7 @@ log: { sink: file, file: { dir: "\${env:LOG_DIR}" } }
 }
 
 test('gateways that simulate pods', async (t) => {
-  const target = await origin(t, (_, res) => res.end('ok'))
+  const target = await origin(t, (_, res) => setTimeout(() => res.end('ok'), ANSWER_MS))
   const document = documentFor(target)
   const all: Pod[] = []
   const start = async (env = {}): Promise<Pod> => {

@@ -178,7 +178,7 @@ export function documentFor(target: string, more = ''): string {
   return `version: 1
 listeners: [{ address: "127.0.0.1:0", health: true, limits: { bodyBytes: 4gb } }]
 admin: { address: "127.0.0.1:0" }
-workers: 2
+workers: 1
 upstreams:
   up: { targets: ["${target}"], timeouts: { total: 10m } }
 routes:

@@ -67,7 +67,7 @@ export class ElasticsearchFixture {
       ...changes,
     }
     return documentFor(target)
-      .replace('workers: 2', `workers: ${workers}`)
+      .replace('workers: 1', `workers: ${workers}`)
       .replace(
         'log: { sink: none }',
         `log: { sink: elasticsearch, elasticsearch: ${JSON.stringify(settings)} }`,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { scratchDir, until } from '../testing.js'
@@ -10,9 +11,9 @@ import { processState } from './process-state.js'
 const skip = elasticsearchSkip
 const THIS_FILE = fileURLToPath(import.meta.url)
 
-/** With a directory as argument, this file is a program that starts a node there and reports its process ID. */
+/** With a directory as argument, this file is a program that starts a node there. */
 if (process.argv[2] === undefined) defineTests()
-else process.send?.((await startElasticsearch({ dir: process.argv[2] })).pid)
+else await startElasticsearch({ dir: process.argv[2] })
 
 function defineTests(): void {
   test('a node that cannot start says why', { skip }, async () => {
@@ -22,10 +23,11 @@ function defineTests(): void {
   })
 
   test('a node ends with the process that started it', { skip }, async () => {
-    const owner = spawn(process.execPath, [THIS_FILE, scratchDir()], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    })
-    const [pid] = (await once(owner, 'message')) as [number]
+    const dir = scratchDir()
+    const owner = spawn(process.execPath, [THIS_FILE, dir], { stdio: ['ignore', 'inherit', 'inherit'] })
+    const pidFile = join(dir, 'tmp', 'pid')
+    await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '', 'it starts', 900_000)
+    const pid = Number(readFileSync(pidFile, 'utf8'))
     assert.notEqual(processState(pid), undefined)
     owner.kill('SIGKILL')
     await until(() => [undefined, 'Z'].includes(processState(pid)), 'the server ends', 300_000)
