@@ -4,8 +4,12 @@ import { pathToFileURL } from 'node:url'
 
 /** Maximum number of test files in a group. */
 const GROUP_SIZE = 12
-/** Test files of packages whose tests mostly compute. Attacks count the requests of their process. */
-const GROUPED = /(?:^|\/)packages\/(?:core|config|policies|policies-xml|logger)\/dist\/(?!attacks\/).*\.js$/
+/**
+ * Test files of packages whose tests mostly compute, and of gateways in the test process. Attacks count the requests of
+ * their process.
+ */
+const GROUPED =
+  /(?:^|\/)packages\/(?:(?:core|config|policies|policies-xml|logger)\/dist\/(?!attacks\/)|gateway\/dist\/policies\/).*\.js$/
 /** Text of test files that start processes, or that change or measure their own process. */
 const NEEDS_PROCESS =
   /node:(?:child_process|cluster|worker_threads)|process\.(?:env|chdir|exit|on|memoryUsage|cpuUsage)|mock\.|gc\(|heap/

@@ -78,10 +78,10 @@ async function countIn(stream: string, query: object = { match_all: {} }): Promi
 
 test('a node that answers 429 gets less at a time, and all in the end', { skip }, async (t) => {
   const { sink, problems } = open(t, 'logs-429')
-  await log(sink, 4000)
-  await until(() => sink.identity().indexed === 4000, 'all are indexed', 300_000)
+  await log(sink, 8000)
+  await until(() => sink.identity().indexed === 8000, 'all are indexed', 300_000)
   assertIdentity(sink.identity())
-  assert.equal(await countIn('logs-429'), 4000)
+  assert.equal(await countIn('logs-429'), 8000)
   assert.ok(
     problems.some((problem) => /429|no room/.test(problem)),
     problems.join('\n'),
