@@ -24,10 +24,7 @@ const SAME_SIZE = 0.05
 const LEAST_PODS = 2
 const SURPRISE = 1.5
 
-/**
- * Returns the capacity for a load, from measured points.
- * @throws Error if the runs cannot be combined
- */
+/** Returns the capacity for a load, from measured points. @throws Error if the runs cannot be combined */
 export function capacityFor(summaries: readonly Summary[], query: CapacityQuery) {
   const { points, policyCosts, host } = measurementsOf(summaries)
   const proxies = points.filter(isPlainProxy)

@@ -15,10 +15,7 @@ export interface Measurements {
   readonly host: HostFacts
 }
 
-/**
- * Combines runs.
- * @throws Error if there are none, or if their processors differ
- */
+/** Combines runs. @throws Error if there are none, or if their processors differ */
 export function measurementsOf(summaries: readonly Summary[]): Measurements {
   const [newest, ...others] = summaries.toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))
   if (newest === undefined) throw new Error('there is no run to answer from')

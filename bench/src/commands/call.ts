@@ -29,10 +29,7 @@ const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\uffff]*)
 /** Headers that load generators set themselves. */
 const OWN_HEADERS = ['content-length', 'transfer-encoding', 'connection', 'expect', 'upgrade']
 
-/**
- * Returns the request for a URL and its options.
- * @throws Failure if they are invalid
- */
+/** Returns the request for a URL and its options. @throws Failure if they are invalid */
 export function callOf(url: string, flags: CallFlags): UrlCall {
   const { origin, path } = addressOf(url)
   const body = bodyOf(flags)
@@ -43,10 +40,7 @@ export function callOf(url: string, flags: CallFlags): UrlCall {
   return { origin, call: { method, path, headers: { ...type, ...headersOf(flags.header ?? []) }, body } }
 }
 
-/**
- * Returns scheme, host and port of a URL that has nothing else.
- * @throws Failure
- */
+/** Returns scheme, host and port of a URL that has nothing else. @throws Failure */
 export function originOf(url: string, flag: string): string {
   const { origin, path } = addressOf(url)
   if (path === '/') return origin

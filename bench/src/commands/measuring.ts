@@ -122,10 +122,7 @@ function observer(progress: Progress): RunObserver {
   }
 }
 
-/**
- * Creates the results folder before measuring starts.
- * @throws Failure
- */
+/** Creates the results folder before measuring starts. @throws Failure */
 function checkResultsDir(dir: string): void {
   if (existsSync(join(dir, SUMMARY_FILE)))
     throw new Failure(`${dir} contains the results of another run; choose another folder with --out`)

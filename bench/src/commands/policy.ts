@@ -18,10 +18,7 @@ export async function benchPolicy(flags: MeasuringFlags, name: string): Promise<
   })
 }
 
-/**
- * Returns the two scenarios of a policy or chain.
- * @throws Failure for an unknown name, with a suggestion
- */
+/** Returns the two scenarios of a policy or chain. @throws Failure for an unknown name, with a suggestion */
 export function knownPair(name: string): PolicyPair {
   const pair = policyPair(name)
   if (pair !== null) return pair

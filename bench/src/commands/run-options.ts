@@ -48,10 +48,7 @@ export interface ChoiceFlags {
   readonly target?: string
 }
 
-/**
- * Returns the selected part of a suite.
- * @throws Failure if it does not exist
- */
+/** Returns the selected part of a suite. @throws Failure if it does not exist */
 export function chosenSuite(suite: Suite, flags: MeasuringFlags & ChoiceFlags): Suite {
   const chosen = suite.trials === undefined ? chosenCases(suite, flags) : chosenTrials(suite, flags)
   const part = flags.quick === true ? quickSuite(chosen) : chosen
@@ -141,10 +138,7 @@ export function runOptions(
   }
 }
 
-/**
- * Returns a load generator.
- * @throws Failure if it is not installed, with the installed ones
- */
+/** Returns a load generator. @throws Failure if it is not installed, with the installed ones */
 export function installedEngine(name: EngineName): Engine {
   const engine = engineOf(name)
   if (engine.version() !== null) return engine

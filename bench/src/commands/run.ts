@@ -31,10 +31,7 @@ export async function benchQuick(flags: MeasuringFlags & CallFlags, url?: string
   return measureAndReport(runOptions(suite, { ...flags, target: origin }, []), flags, outcome)
 }
 
-/**
- * Returns a suite by name.
- * @throws Failure with the known names, or with what the suite needs
- */
+/** Returns a suite by name. @throws Failure with the known names, or with what the suite needs */
 export function namedSuite(name: string): Suite {
   try {
     return suiteOf(name)

@@ -74,10 +74,7 @@ export async function benchCapacity(flags: CapacityFlags): Promise<number> {
   return answer.size === null ? EXIT.failed : EXIT.ok
 }
 
-/**
- * Returns the run of a path: its folder or summary.json.
- * @throws Failure
- */
+/** Returns the run of a path: its folder or summary.json. @throws Failure */
 function savedSummary(path: string): Summary {
   return known(() => readSummary(summaryFile(path)))
 }

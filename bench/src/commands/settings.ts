@@ -1,18 +1,12 @@
 import { EXIT, type ExitCode, Failure, messageOf, usageError } from '@sluice/cli/kit'
 import { parseDuration, parseSize } from '@sluice/core'
 
-/**
- * Parses a size option in bytes.
- * @throws Failure with its name
- */
+/** Parses a size option in bytes. @throws Failure with its name */
 export function sizeSetting(flag: string, text: string): number {
   return setting(flag, () => parseSize(text))
 }
 
-/**
- * Parses a duration option in milliseconds.
- * @throws Failure with its name
- */
+/** Parses a duration option in milliseconds. @throws Failure with its name */
 export function durationSetting(flag: string, text: string): number {
   return setting(flag, () => parseDuration(text))
 }

@@ -36,10 +36,7 @@ export function engineOf(name: EngineName): Engine {
   return BY_NAME[name]
 }
 
-/**
- * Returns the version of an engine.
- * @throws Error with the remedy if it is not installed
- */
+/** Returns the version of an engine. @throws Error with the remedy if it is not installed */
 export function installedVersion({ name, remedy, version }: Engine): string {
   const found = version()
   if (found === null) throw new Error(`the load generator ${name} is not installed: ${remedy}`)

@@ -53,10 +53,7 @@ export class Measurement {
     this.#failures += requests
   }
 
-  /**
-   * Returns the result.
-   * @param leadInSeconds duration of the load before the measured time
-   */
+  /** Returns the result. @param leadInSeconds duration of the load before the measured time */
   result(busyShare: number, leadInSeconds: number): LoadResult {
     return {
       ...(leadInSeconds > 0 ? { leadIn: { requests: this.#earlier, seconds: leadInSeconds } } : {}),

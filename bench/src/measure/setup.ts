@@ -40,10 +40,7 @@ interface SetupOptions {
   readonly node: ElasticsearchNode | null
 }
 
-/**
- * Starts origin, gateway and peers.
- * @throws Error if one cannot start. Nothing is left running then.
- */
+/** Starts origin, gateway and peers. @throws Error if one cannot start. Nothing is left running then. */
 export async function openSetup(options: SetupOptions): Promise<Setup> {
   const { dir, scenario, layout, target } = options
   const servers = new ServerStack()

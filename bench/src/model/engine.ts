@@ -49,9 +49,6 @@ export interface Engine {
   readonly remedy: string
   /** Returns the installed version, or null. */
   version(): string | null
-  /**
-   * Runs the load.
-   * @throws Error with the last lines of its output if it fails.
-   */
+  /** Runs the load. @throws Error with the last lines of its output if it fails. */
   run(options: LoadOptions): Promise<LoadResult>
 }

@@ -16,10 +16,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`no port from ${FIRST_PORT} to ${FIRST_PORT + PORTS} is free`)
 }
 
-/**
- * Parses `host:port`.
- * @throws Error if the text is invalid
- */
+/** Parses `host:port`. @throws Error if the text is invalid */
 export function hostAndPort(text: string): { readonly host: string; readonly port: number } {
   const [, host, port = ''] = /^(.+):(\d{1,5})$/.exec(text) ?? []
   if (host !== undefined && Number(port) < 65_536) return { host, port: Number(port) }

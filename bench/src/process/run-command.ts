@@ -65,10 +65,7 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
   return { status, ...output, coresUsed: childrenMicros(output.stderr) / elapsedMicros }
 }
 
-/**
- * Like `runProgram`.
- * @throws Error with the last lines of output if it fails.
- */
+/** Like `runProgram`. @throws Error with the last lines of output if it fails. */
 export async function runToSuccess(command: readonly string[], options: ProgramOptions): Promise<ProgramEnd> {
   const end = await runProgram(command, options)
   if (end.status !== 0) throw failure(command[0]!, end)

@@ -20,10 +20,7 @@ export function writeResults(summary: Summary, dir: string): string[] {
   })
 }
 
-/**
- * Reads a `summary.json`.
- * @throws Error with the problem and its place
- */
+/** Reads a `summary.json`. @throws Error with the problem and its place */
 export function readSummary(file: string): Summary {
   const content = parsed(file)
   const version = (content as { readonly schemaVersion?: unknown } | null)?.schemaVersion

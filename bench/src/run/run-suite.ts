@@ -28,10 +28,7 @@ export interface RunParts {
 
 const REAL_PARTS: RunParts = { engineOf, lookAtHost: hostFacts, isNodeMeasured: true }
 
-/**
- * Runs a suite and returns its summary.
- * @throws Error if nothing can be measured.
- */
+/** Runs a suite and returns its summary. @throws Error if nothing can be measured. */
 export async function runSuite(
   options: RunOptions,
   observer: RunObserver,
@@ -81,10 +78,7 @@ export async function runSuite(
   }
 }
 
-/**
- * Returns the versions of required programs.
- * @throws Error if one is missing
- */
+/** Returns the versions of required programs. @throws Error if one is missing */
 function checkedVersions(options: RunOptions, { rate, saturation }: RunEngines): Record<string, string> {
   const versions = { [rate.name]: installedVersion(rate), [saturation.name]: installedVersion(saturation) }
   const { peers, rateShares, isPinned } = options
@@ -107,10 +101,7 @@ function layoutWarnings({ target, isPinned }: RunOptions): string[] {
     : ['nothing was pinned to cores: gateway, load generator and origin may have disturbed each other']
 }
 
-/**
- * Returns the part of a suite that can be measured.
- * @throws Error if nothing is left
- */
+/** Returns the part of a suite that can be measured. @throws Error if nothing is left */
 function measurablePart({ suite, target }: RunOptions, warn: (text: string) => void): Suite {
   const missing = missingElasticsearch()
   const reasonAgainst = ({ scenario }: SuiteCase): string | null => {

@@ -29,15 +29,9 @@ export interface RunningGateway extends RunningServer {
   readonly admin: string
   /** SHA-256 of its document without ports and folders. */
   readonly digest: string
-  /**
-   * Resolves when all log records are delivered.
-   * @throws Error if they are not delivered in time.
-   */
+  /** Resolves when all log records are delivered. @throws Error if they are not delivered in time. */
   settled(): Promise<void>
-  /**
-   * Deploys a modified copy of the initial document.
-   * @throws Error if the deploy is refused.
-   */
+  /** Deploys a modified copy of the initial document. @throws Error if the deploy is refused. */
   deploy(edit: (document: GatewayDocument) => object): Promise<void>
 }
 
@@ -113,10 +107,7 @@ export function documentOf(
   return { document, text, digest: createHash('sha256').update(portable).digest('hex') }
 }
 
-/**
- * Starts a gateway.
- * @param prefix command that starts the gateway in a separate namespace
- */
+/** Starts a gateway. @param prefix command that starts the gateway in a separate namespace */
 export async function startGateway(
   placement: Placement,
   config: GatewayConfig,
@@ -163,10 +154,7 @@ export function gatewayVersion(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version
 }
 
-/**
- * Returns the state of a gateway's log records.
- * @throws Error if it does not respond in time
- */
+/** Returns the state of a gateway's log records. @throws Error if it does not respond in time */
 export async function logIdentity(admin: string): Promise<LogIdentity> {
   return (await (await asked(`${admin}/v1/log`)).json()) as LogIdentity
 }

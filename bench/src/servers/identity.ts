@@ -27,10 +27,7 @@ export function asksDirectory(routes: Routes): boolean {
   return JSON.stringify(routes).includes(DIRECTORY)
 }
 
-/**
- * Starts the directory and the token server for the routes.
- * @param dir folder for the directory's files
- */
+/** Starts the directory and the token server for the routes. @param dir folder for the directory's files */
 export async function startIdentity(routes: Routes, dir: string): Promise<Identity> {
   const text = JSON.stringify(routes)
   const directory = asksDirectory(routes) ? await startDirectory(dir) : null

@@ -51,10 +51,7 @@ export function missingPeer(name: PeerName): string | null {
   return `${name} is not installed; ${KINDS[name].remedy}, or leave ${name} out of the peers`
 }
 
-/**
- * Starts a peer.
- * @throws Error with the remedy if it is not installed
- */
+/** Starts a peer. @throws Error with the remedy if it is not installed */
 export async function startPeer(
   name: PeerName,
   placement: Placement,

@@ -23,10 +23,7 @@ export const suites: readonly Suite[] = [
   chaos,
 ]
 
-/**
- * Returns a suite by name.
- * @throws Error with the known names
- */
+/** Returns a suite by name. @throws Error with the known names */
 export function suiteOf(name: string): Suite {
   const suite = suites.find((one) => one.name === name)
   if (suite !== undefined) return suite

@@ -81,10 +81,7 @@ export class ClientConnection {
     return this.#isKept && !this.#isAgain && !this.#hasBegun
   }
 
-  /**
-   * Sends a request.
-   * @param isAgain true if it was sent before on another connection
-   */
+  /** Sends a request. @param isAgain true if it was sent before on another connection */
   send(request: string, dueMono: number, isAgain: boolean): void {
     this.#dueMono = dueMono
     this.#lastMono = performance.now()

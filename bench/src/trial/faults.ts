@@ -116,10 +116,7 @@ async function workerPids({ gateway }: TrialSystem): Promise<number[]> {
   return (await gatewayWorkers(gateway.admin)).map(({ pid }) => pid)
 }
 
-/**
- * Waits until all workers are replaced.
- * @throws Error if they are not replaced in time
- */
+/** Waits until all workers are replaced. @throws Error if they are not replaced in time */
 async function untilReplaced(system: TrialSystem, gone: readonly number[]): Promise<void> {
   const giveUpMono = performance.now() + REPLACED_MS
   while (performance.now() < giveUpMono) {

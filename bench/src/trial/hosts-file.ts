@@ -30,10 +30,7 @@ export class HostsFile {
     this.#file = file
   }
 
-  /**
-   * Creates the file.
-   * @throws NotAllowed if this system does not allow the mount
-   */
+  /** Creates the file. @throws NotAllowed if this system does not allow the mount */
   static in(dir: string, address: string): HostsFile {
     const file = join(dir, 'hosts')
     writeFileSync(file, `${LOCAL}${address} ${UPSTREAM_NAME}\n`)

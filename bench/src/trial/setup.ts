@@ -29,10 +29,7 @@ export interface TrialSetup extends TrialSystem {
   close(): Promise<void>
 }
 
-/**
- * Starts origins and gateway.
- * @throws Error if one of them cannot start. Nothing is left running then.
- */
+/** Starts origins and gateway. @throws Error if one of them cannot start. Nothing is left running then. */
 export async function openTrialSetup(options: TrialSetupOptions): Promise<TrialSetup> {
   const { plan, needs, layout, logNode } = options
   const dir = join(options.dir, plan.id)

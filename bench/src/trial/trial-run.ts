@@ -30,10 +30,7 @@ const DELIVERY_SECONDS = 300
 const DELIVERY_TIMES = 20
 const UNSEEN = { requests: 0, failed: 0, slow: 0, stray: 0 }
 
-/**
- * Runs one trial, from the first request to the verdict.
- * @throws Error if it cannot run
- */
+/** Runs one trial, from the first request to the verdict. @throws Error if it cannot run */
 export async function runTrial(options: TrialOptions): Promise<Trial> {
   const { plan, fault, setup, perSecond, saturationPerSecond, signal } = options
   const { id, title, action, workers, connections } = plan

@@ -3,10 +3,7 @@ import { EXIT, type ExitCode, Failure } from './output/failure.js'
 import { complain } from './output/output.js'
 import { createProgram } from './program.js'
 
-/**
- * Runs `gw` and sets the exit code.
- * @param argv arguments of the process, including the first two
- */
+/** Runs `gw` and sets the exit code. @param argv arguments of the process, including the first two */
 export async function main(argv: readonly string[], program = createProgram()): Promise<void> {
   try {
     await program.parseAsync([...argv])

@@ -3,10 +3,7 @@ import { formatDiagnostic } from './diagnostic/diagnostic.js'
 import { loadDocument } from './load/load-document.js'
 import type { ConfigBundle } from './plan/plan.js'
 
-/**
- * Loads a document of a test.
- * @throws Error with all diagnostics if it is invalid
- */
+/** Loads a document of a test. @throws Error with all diagnostics if it is invalid */
 export function loadOrThrow(
   yaml: string,
   catalog: Catalog,

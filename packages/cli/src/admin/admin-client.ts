@@ -47,10 +47,7 @@ export class AdminClient {
   readonly #token: string | null
   readonly #route: AdminRoute | null
 
-  /**
-   * Creates a client.
-   * @throws Failure if the address or token is invalid
-   */
+  /** Creates a client. @throws Failure if the address or token is invalid */
   constructor(options: ServerOptions, route: AdminRoute | null = null) {
     this.#route = route
     this.#base = serverUrl(options.server ?? (process.env['GW_SERVER'] || DEFAULT_SERVER))
@@ -64,10 +61,7 @@ export class AdminClient {
     return this.#route?.name ?? this.#base.origin
   }
 
-  /**
-   * Gets a JSON object.
-   * @throws Failure for any other response
-   */
+  /** Gets a JSON object. @throws Failure for any other response */
   async get(
     path: string,
   ): Promise<{ readonly part: AnswerPart; readonly headers: http.IncomingHttpHeaders }> {
@@ -76,10 +70,7 @@ export class AdminClient {
     return { part: this.parsed(answer), headers: answer.headers }
   }
 
-  /**
-   * Posts a JSON object and returns the one in the response.
-   * @throws Failure for any other response
-   */
+  /** Posts a JSON object and returns the one in the response. @throws Failure for any other response */
   async post(path: string, body: object): Promise<AnswerPart> {
     const headers = { 'content-type': 'application/json' }
     const answer = await this.send({ method: 'POST', path, headers, body: JSON.stringify(body) })
@@ -87,10 +78,7 @@ export class AdminClient {
     return this.parsed(answer)
   }
 
-  /**
-   * Sends a request.
-   * @throws Failure if the gateway cannot be reached or denies access
-   */
+  /** Sends a request. @throws Failure if the gateway cannot be reached or denies access */
   async send(request: AdminRequest): Promise<AdminAnswer> {
     const answer = await this.#exchange(request).catch(async (error: unknown) => {
       const reason = connectionReason(error, request.timeoutMs ?? TIMEOUT_MS)
@@ -102,10 +90,7 @@ export class AdminClient {
     return answer
   }
 
-  /**
-   * Parses the JSON object in a response.
-   * @throws Failure if it is not a JSON object
-   */
+  /** Parses the JSON object in a response. @throws Failure if it is not a JSON object */
   parsed(answer: AdminAnswer): AnswerPart {
     try {
       return new AnswerPart(JSON.parse(answer.text), 'the answer')
@@ -217,10 +202,7 @@ function detailOf({ text }: AdminAnswer): string {
   }
 }
 
-/**
- * Returns the token for the admin API from the file or GW_TOKEN, or null.
- * @throws Failure
- */
+/** Returns the token for the admin API from the file or GW_TOKEN, or null. @throws Failure */
 export function tokenOf(file: string | undefined): string | null {
   if (file !== undefined) return checked(secretInFile(file, 'token file'), `the file ${file}`)
   const token = process.env['GW_TOKEN'] ?? ''

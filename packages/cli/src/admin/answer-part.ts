@@ -12,10 +12,7 @@ export class AnswerPart {
   readonly value: Readonly<Record<string, unknown>>
   readonly #where: string
 
-  /**
-   * Wraps a value.
-   * @throws Failure if it is not an object
-   */
+  /** Wraps a value. @throws Failure if it is not an object */
   constructor(value: unknown, where: string) {
     if (!isObject(value)) throw new Failure(`${where} is not an object; ${DOUBT}`)
     this.value = value

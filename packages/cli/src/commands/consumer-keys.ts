@@ -119,10 +119,7 @@ function withKeys(
   return consumers.map((consumer) => (consumer === owner ? { ...consumer, keys } : consumer))
 }
 
-/**
- * Returns the time after a lifetime.
- * @param text a duration, or days such as `90d`
- */
+/** Returns the time after a lifetime. @param text a duration, or days such as `90d` */
 function momentIn(text: string): string {
   return new Date(Date.now() + lifeMs(text)).toISOString()
 }

@@ -35,10 +35,7 @@ interface ServingPlan {
   readonly tag: string | null
 }
 
-/**
- * Gets the running plan of a gateway.
- * @throws Failure
- */
+/** Gets the running plan of a gateway. @throws Failure */
 export async function servingPlan(client: AdminClient): Promise<ServingPlan> {
   const { part, headers } = await client.get('/v1/plan')
   // Checks that it is a plan of a version that can be compared.

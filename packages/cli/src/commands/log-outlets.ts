@@ -24,10 +24,7 @@ export async function outletsOf(config: string, target: string | undefined): Pro
   throw usageError(`${config} has no log target '${target}'; available: ${known}`)
 }
 
-/**
- * Checks that --target is used with a document.
- * @throws Failure
- */
+/** Checks that --target is used with a document. @throws Failure */
 export function requireDocument({ config, target }: Pick<ElasticsearchFlags, 'config' | 'target'>): void {
   if (target === undefined || config !== undefined) return
   throw usageError('--target refers to a target in a document; add -c')

@@ -22,10 +22,7 @@ const EXIT_OF: Readonly<Record<SourceFault, ExitCode>> = {
   failed: EXIT.failed,
 }
 
-/**
- * Opens the traffic log in the options, else of the document, else in the default folder.
- * @throws Failure
- */
+/** Opens the traffic log in the options, else of the document, else in the default folder. @throws Failure */
 export async function openSource(flags: SourceFlags): Promise<RecordSource> {
   const { config, dir, elasticsearch, target } = flags
   requireDocument(flags)

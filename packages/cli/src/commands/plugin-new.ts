@@ -11,10 +11,7 @@ const NAME = /^(?:@[a-z0-9-]+\/)?[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 /** Packages of this installation that plugin development needs, for types, tests and `gw`. */
 const LINKED = ['@sluice/core', '@sluice/policies', '@sluice/cli', 'typescript', '@types/node'] as const
 
-/**
- * Creates a plugin folder with a passing test.
- * @throws Failure if the folder exists
- */
+/** Creates a plugin folder with a passing test. @throws Failure if the folder exists */
 export function newPlugin(_options: object, name: string): void {
   if (!NAME.test(name))
     throw usageError(`'${name}' is not a valid package name; use for example sluice-plugin-tenants`)

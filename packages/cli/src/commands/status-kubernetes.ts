@@ -91,9 +91,12 @@ function rowOf({ pod, digest, origin, inFlight, problem }: PodFacts): (string | 
 export async function historyKubernetes(options: KubernetesOptions): Promise<void> {
   return withCluster(options, async (cluster, identity) => {
     const revisions = await readRevisions(cluster, identity)
-    const shown = revisions.map(({ text: _, settings: { image, tier, replicas }, ...rest }) => {
-      return { ...rest, image, tier, replicas }
-    })
+    const shown = revisions.map(({ text: _, settings: { image, tier, replicas }, ...rest }) => ({
+      ...rest,
+      image,
+      tier,
+      replicas,
+    }))
     const rows = revisions.map(({ number, at, note, digest, way, settings }) => {
       const age = ageText(Date.now() - Date.parse(at))
       const pods = `${settings.replicas} ${settings.tier}`

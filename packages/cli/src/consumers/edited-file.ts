@@ -31,10 +31,7 @@ export interface ConsumerRecord {
   readonly password?: string
 }
 
-/**
- * Reads the consumers in a file.
- * @throws Failure if it does not exist, or a gateway would reject it
- */
+/** Reads the consumers in a file. @throws Failure if it does not exist, or a gateway would reject it */
 export function readConsumers(file: string): readonly ConsumerRecord[] {
   if (!existsSync(file))
     throw new Failure(`${file} does not exist; create it with gw consumer add, or choose another one with -f`)

@@ -54,10 +54,7 @@ export async function checkDocument(source: DocumentSource): Promise<LoadResult>
   return loadDocument(source, { catalog, plugins: await readPlugins(source, catalog), env: process.env })
 }
 
-/**
- * Returns the plugins of a document.
- * @throws Failure if one of them cannot be used
- */
+/** Returns the plugins of a document. @throws Failure if one of them cannot be used */
 export async function readPluginsOf(source: DocumentSource): Promise<readonly PluginPlan[]> {
   const plugins = await readPlugins(source, catalog)
   for (const [name, plugin] of plugins) {
@@ -67,10 +64,7 @@ export async function readPluginsOf(source: DocumentSource): Promise<readonly Pl
   return usablePlugins(plugins)
 }
 
-/**
- * Loads a document and prints its warnings to stderr.
- * @throws Failure with all errors
- */
+/** Loads a document and prints its warnings to stderr. @throws Failure with all errors */
 async function loadSource(source: DocumentSource, machineHint: string): Promise<ConfigBundle> {
   const result = await checkDocument(source)
   if (!result.ok) {

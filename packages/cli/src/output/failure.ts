@@ -38,10 +38,7 @@ const FILE_REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory',
 }
 
-/**
- * Returns the failure for a file that cannot be read.
- * @param what for example `the token file`
- */
+/** Returns the failure for a file that cannot be read. @param what for example `the token file` */
 export function unreadable(what: string, file: string, error: unknown): Failure {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return new Failure(`cannot read ${what} ${visibleText(file)}: ${FILE_REASONS[code] ?? messageOf(error)}`)

@@ -22,10 +22,7 @@ function grammarCheck(name: GrammarName): Examine<string> {
 
 const PARSERS = { duration: parseDuration, size: parseSize, ratio: percentOf } as const
 
-/**
- * Parses a percentage, which may exceed 100 %: `bounds` limits it.
- * @throws RangeError for other text
- */
+/** Parses a percentage, which may exceed 100 %: `bounds` limits it. @throws RangeError for other text */
 function percentOf(text: string): number {
   const match = /^(\d+(?:\.\d+)?)%$/.exec(text)
   if (match === null) throw new RangeError(`'${text}' is not a ratio`)

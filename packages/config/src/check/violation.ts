@@ -28,10 +28,7 @@ export function schemaViolationsOf(root: unknown): readonly Violation[] {
   return satisfiesLarge(documentSchema, root) ? [] : violationsOf(documentSchema, root)
 }
 
-/**
- * Returns the violations of a value, one per cause.
- * @param base path of the value in the document
- */
+/** Returns the violations of a value, one per cause. @param base path of the value in the document */
 export function violationsOf(schema: TSchema, value: unknown, base: DocumentPath = []): readonly Violation[] {
   const errors = collapse(schemaErrors(schema, value).slice(0, MAX_ERRORS))
   return errors.map((error) => ({

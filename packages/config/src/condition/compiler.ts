@@ -40,10 +40,7 @@ export class ConditionCompiler {
     this.#bodies = bodies
   }
 
-  /**
-   * Compiles a node.
-   * @throws RangeError for an expression that passes the type check but is not supported
-   */
+  /** Compiles a node. @throws RangeError for an expression that passes the type check but is not supported */
   compile(node: Node): Code {
     switch (node.op) {
       case 'value':

@@ -71,10 +71,7 @@ export function compileCondition(
   return build(text, node, { scope, context })
 }
 
-/**
- * Compiles an expression that returns a value.
- * @throws Error that describes the problem
- */
+/** Compiles an expression that returns a value. @throws Error that describes the problem */
 export function compileExpression(text: string, context: ConditionContext = {}): Expression {
   const node = parseCondition(text, 'value')
   if (isIssue(node))

@@ -87,10 +87,7 @@ function rankOf(unit: number): number {
   return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit
 }
 
-/**
- * Returns the number if it is exact.
- * @throws NumberOutOfRange for an int beyond 2^53, or NaN
- */
+/** Returns the number if it is exact. @throws NumberOutOfRange for an int beyond 2^53, or NaN */
 export function exact(value: number): number {
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) throw new NumberOutOfRange()
   return value

@@ -9,10 +9,7 @@ export interface DocumentSource {
 
 const MAX_BYTES = 4 * 1024 * 1024
 
-/**
- * Reads a document from a file.
- * @throws Error that names the file and the reason
- */
+/** Reads a document from a file. @throws Error that names the file and the reason */
 export function readDocumentFile(path: string): DocumentSource {
   try {
     return { text: readTextFile(path, MAX_BYTES), name: path }

@@ -1,9 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 
-/**
- * Reads a text file.
- * @throws Error that says why it cannot be read
- */
+/** Reads a text file. @throws Error that says why it cannot be read */
 export type ReadFile = (path: string) => string
 
 /**

@@ -38,10 +38,7 @@ export function parseProxyUrl(text: string): string | Issue {
   }
 }
 
-/**
- * Parses the URL of a service.
- * @param schemes allowed schemes, without the colon
- */
+/** Parses the URL of a service. @param schemes allowed schemes, without the colon */
 export function parseServiceUrl(text: string, schemes: readonly string[]): URL | Issue {
   const url = parseUrl(text)
   if (url !== null && schemes.includes(url.protocol.slice(0, -1)) && url.hostname !== '') return url

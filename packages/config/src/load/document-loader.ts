@@ -25,10 +25,7 @@ interface LoadedDocument extends Pick<RouteParts, 'head' | 'tail'> {
 export class DocumentLoader {
   #last: LoadedDocument | null = null
 
-  /**
-   * Loads a version of the document.
-   * @param options must be the same for all versions, except for plugins
-   */
+  /** Loads a version of the document. @param options must be the same for all versions, except for plugins */
   load(source: DocumentSource, options: LoadOptions): LoadResult {
     const parts = (options.plugins?.size ?? 0) > 0 ? null : splitRoutes(source.text)
     if (parts === null) return loadParts(source, options).result

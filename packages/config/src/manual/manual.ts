@@ -2,10 +2,7 @@ import { documentSchema } from '../schema/document.js'
 import { CHAPTERS, type Chapter, REPEATED } from './chapters.js'
 import { type KeyRow, keyRows } from './key-rows.js'
 
-/**
- * Returns the manual of the document as Markdown.
- * @param exampleOf returns the YAML example of a chapter
- */
+/** Returns the manual of the document as Markdown. @param exampleOf returns the YAML example of a chapter */
 export function manual(introduction: string, exampleOf: (chapter: Chapter) => string): string {
   const chapters = CHAPTERS.map((chapter) => section(chapter, exampleOf(chapter)))
   const list = CHAPTERS.map(({ at }) => `[${titleOf(at)}](#${anchorOf(at)})`).join(' · ')

@@ -19,9 +19,8 @@ export type * from './plan-websocket.js'
 /**
  * The Plan: a checked document as pure JSON. Defaults are filled in, policy chains are written out, routes
  * are in precedence order, times are in milliseconds and sizes in bytes. A plan can be printed, compared,
- * stored and sent to another process.
- * Strings may contain `${env:NAME}` and `${file:PATH}`. The values travel separately (see ConfigBundle) and
- * are filled in when the plan is compiled. Use displayPlan to show a plan.
+ * stored and sent to another process. Strings may contain `${env:NAME}` and `${file:PATH}`. The values travel
+ * separately (see ConfigBundle) and are filled in when the plan is compiled. Use displayPlan to show a plan.
  */
 export interface Plan {
   readonly version: 1

@@ -14,10 +14,7 @@ export class ChainPlanner {
     this.#groups = policyGroups
   }
 
-  /**
-   * Returns the expanded chain of a route.
-   * @throws Error if the document was not checked
-   */
+  /** Returns the expanded chain of a route. @throws Error if the document was not checked */
   chainOf(route: RouteDocument): PolicyUse[] {
     return route.policies.flatMap((entry, i) => {
       const group = typeof entry === 'string' && Object.hasOwn(this.#groups, entry) ? entry : null

@@ -32,10 +32,7 @@ export function spoolDir(dir: string | undefined, suffix: string): string {
   return dir ?? `./data/spool${suffix}`
 }
 
-/**
- * Returns the plan of a spool.
- * @param suffix distinguishes the default folder from those of other targets
- */
+/** Returns the plan of a spool. @param suffix distinguishes the default folder from those of other targets */
 export function spoolPlan(
   { dir, maxBytes, minFreeBytes, whenFull }: SpoolDocument,
   suffix: string,

@@ -65,10 +65,7 @@ function comparePlan(compare: Section<'mirror'>['compare']): MirrorComparePlan |
   }
 }
 
-/**
- * Parses a hash key.
- * @throws Error if it was not checked
- */
+/** Parses a hash key. @throws Error if it was not checked */
 export function hashKeyOf(text: string): HashKey {
   const key = parseHashKey(text)
   if (isIssue(key)) throw new Error(`unchecked hash key: ${key.message}`)

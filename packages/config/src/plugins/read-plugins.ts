@@ -34,10 +34,7 @@ export async function readPlugins({ text, name }: DocumentSource, catalog: Catal
   return set
 }
 
-/**
- * Loads one plugin.
- * @param from folder where names are looked up
- */
+/** Loads one plugin. @param from folder where names are looked up */
 export async function readPlugin(name: string, from: string): Promise<PluginPlan | Issue> {
   try {
     return await probePlugin(await locatePlugin(name, from))

@@ -23,10 +23,7 @@ export function withoutCommonRoutes(a: ConfigBundle, b: ConfigBundle): [ConfigBu
   return [without(a, textsOfB), without(b, textsOfA)]
 }
 
-/**
- * Returns a route from its JSON string, with references resolved.
- * @throws Error if a value is missing
- */
+/** Returns a route from its JSON string, with references resolved. @throws Error if a value is missing */
 export function resolveRoute(text: string, values: ConfigBundle['values']): RoutePlan {
   return mapTexts(JSON.parse(text), (part) => fillText(part, values)) as RoutePlan
 }

@@ -12,10 +12,7 @@ export function referencesIn(text: string): readonly string[] {
     .filter((placeholder) => placeholder !== '$${')
 }
 
-/**
- * Resolves the references and escapes in a string of the plan.
- * @throws Error if a value is missing
- */
+/** Resolves the references and escapes in a string of the plan. @throws Error if a value is missing */
 export function fillText(text: string, values: Readonly<Record<string, string>>): string {
   if (!text.includes('${')) return text
   return text.replaceAll(PLACEHOLDERS, (placeholder) => {

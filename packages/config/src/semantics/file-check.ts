@@ -27,10 +27,7 @@ export function checkKubeconfig(inspection: Inspection, file: string, path: Docu
 interface NamedFile {
   readonly file: string
   readonly path: DocumentPath
-  /**
-   * Returns the problem with its content, or null.
-   * @throws Error if it cannot be read
-   */
+  /** Returns the problem with its content, or null. @throws Error if it cannot be read */
   findProblem(): string | null
 }
 

@@ -28,10 +28,7 @@ export class BodyAnswers {
     this.body = body
   }
 
-  /**
-   * Adds the results of several queries.
-   * @param answers One result per query, in the same order.
-   */
+  /** Adds the results of several queries. @param answers One result per query, in the same order. */
   add(queries: readonly BodyQuery[], answers: readonly BodyAnswer[]): void {
     for (const [i, query] of queries.entries()) this.#answers.set(query, answers[i]!)
   }

@@ -94,10 +94,7 @@ export class ResponseFilters<X> {
     })
   }
 
-  /**
-   * Closes all filters.
-   * @param onFailure Called for each filter whose `close` throws.
-   */
+  /** Closes all filters. @param onFailure Called for each filter whose `close` throws. */
   close(onFailure: (filter: BodyFilterOf<X>, error: unknown) => void): void {
     const filters = this.#filters
     this.#filters = []

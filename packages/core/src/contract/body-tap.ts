@@ -4,10 +4,7 @@
  * all hooks.
  */
 export interface BodyTap {
-  /**
-   * Called for each chunk.
-   * @param chunk Valid during the call only.
-   */
+  /** Called for each chunk. @param chunk Valid during the call only. */
   onChunk(chunk: Uint8Array): void
   /** Called when the body is complete. Not called if the body was truncated or abandoned. */
   onEnd(): void

@@ -37,9 +37,7 @@ export function counterKey(text: string): string {
   return bounded(text, MAX_KEY)
 }
 
-/**
- * Returns the stored form of a key entered by an operator. Accepts both the original and the stored form.
- */
+/** Returns the stored form of a key entered by an operator. Accepts both the original and the stored form. */
 export function namedCounterKey(text: string): string {
   return hasDigest(text) ? text : counterKey(text)
 }

@@ -79,10 +79,7 @@ export class AdminServer {
     return this.#port
   }
 
-  /**
-   * Starts listening.
-   * @throws Error of the operating system if the address is unavailable.
-   */
+  /** Starts listening. @throws Error of the operating system if the address is unavailable. */
   async listen(): Promise<void> {
     const { host, port } = this.plan
     await new Promise<void>((resolve, reject) => {

@@ -20,9 +20,6 @@ export interface Endpoint {
   readonly method: 'GET' | 'PUT' | 'POST'
   readonly path: string
   readonly access: Access
-  /**
-   * Handles a request.
-   * @throws Error only for a bug, which is answered with 500.
-   */
+  /** Handles a request. @throws Error only for a bug, which is answered with 500. */
   readonly answer: (call: AdminCall) => AdminAnswer | Promise<AdminAnswer>
 }

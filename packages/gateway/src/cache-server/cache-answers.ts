@@ -8,10 +8,7 @@ export function sendText(client: ClientStream, type: string, text: string): void
   client.send(200, ['content-type', type, 'cache-control', 'no-store'], text)
 }
 
-/**
- * Sends an error (RFC 9457).
- * @param detail tells the client what to do.
- */
+/** Sends an error (RFC 9457). @param detail tells the client what to do. */
 export function sendError(
   client: ClientStream,
   status: number,

@@ -33,10 +33,7 @@ export interface CacheServer {
 /** Called with events for operators. */
 export type CacheReport = (event: string, fields: Readonly<Record<string, unknown>>) => void
 
-/**
- * Starts the threads of a cache server.
- * @throws Error if it cannot listen on the address.
- */
+/** Starts the threads of a cache server. @throws Error if it cannot listen on the address. */
 export async function startCacheServer(
   settings: CacheSettings,
   report: CacheReport = () => {},

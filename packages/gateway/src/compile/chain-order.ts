@@ -15,10 +15,7 @@ export function inChainOrder<U extends PolicyUse>(uses: readonly U[], catalog: C
   return first.length === 0 ? uses : [...first, ...uses.filter((use) => !first.includes(use))]
 }
 
-/**
- * Checks that a policy accepts its condition, and has one if it needs one.
- * @throws Error if not.
- */
+/** Checks that a policy accepts its condition, and has one if it needs one. @throws Error if not. */
 export function checkCondition(use: PolicyUse, when: Condition | null, catalog: Catalog): void {
   const name = `policy '${use.id}' (${use.use}):`
   // With a condition, a preflight could reach the upstream on a route that does not serve OPTIONS.

@@ -74,10 +74,7 @@ export class CompiledRoutes {
     return this.#surroundings.catalog === catalog && this.#surroundings.rest === rest
   }
 
-  /**
-   * Compiles the routes of a plan.
-   * @throws Error naming what fails to compile.
-   */
+  /** Compiles the routes of a plan. @throws Error naming what fails to compile. */
   async compile(
     plan: Plan,
     options: CompileOptions,

@@ -15,10 +15,7 @@ interface ReadRoutes {
 export class PlanReader {
   #last: readonly ReadRoutes[] = []
 
-  /**
-   * Reads the plan of a bundle.
-   * @throws Error if a value is missing.
-   */
+  /** Reads the plan of a bundle. @throws Error if a value is missing. */
   async read(bundle: ConfigBundle): Promise<Plan> {
     const { routeTexts } = bundle
     if (routeTexts === undefined) return resolvePlan(bundle)

@@ -36,10 +36,7 @@ export function failureReply(upstream: Upstream, failure: Failure): Reply {
   return refusal(failure.code, detail, RETRY_SOON)
 }
 
-/**
- * Returns the refusal for a timeout.
- * @param phase phase whose timeout expired.
- */
+/** Returns the refusal for a timeout. @param phase phase whose timeout expired. */
 export function lateReply({ name }: Upstream, phase: 'total' | 'connect' | 'headers'): Reply {
   return refusal('GW_UPSTREAM_TIMEOUT', `upstream '${name}' did not answer in time (${phase})`)
 }

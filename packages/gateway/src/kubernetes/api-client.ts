@@ -39,10 +39,7 @@ export class ApiClient {
     this.#agent = new https.Agent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 4 })
   }
 
-  /**
-   * Sends a request and reads the response.
-   * @throws ApiUnreachable if there is none in time.
-   */
+  /** Sends a request and reads the response. @throws ApiUnreachable if there is none in time. */
   async send(request: ApiRequest): Promise<ApiAnswer> {
     const deadline = AbortSignal.timeout(request.timeoutMs)
     const signal = request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline])

@@ -22,10 +22,7 @@ type Part = Readonly<Record<string, unknown>>
 
 const MAX_BYTES = 1024 * 1024
 
-/**
- * Reads cluster access from a kubeconfig.
- * @throws AccessError if it is incomplete.
- */
+/** Reads cluster access from a kubeconfig. @throws AccessError if it is incomplete. */
 export async function kubeconfigAccess(path: string, options: KubeconfigOptions): Promise<ClusterAccess> {
   const root = readRoot(path)
   const folder = dirname(resolve(path))

@@ -21,10 +21,7 @@ export class SpillFile {
     return this.#readAt === this.#writtenTo
   }
 
-  /**
-   * Appends a chunk.
-   * @throws Error if the file cannot be written.
-   */
+  /** Appends a chunk. @throws Error if the file cannot be written. */
   append(chunk: Uint8Array): void {
     this.#file ??= openUnnamed()
     let at = 0

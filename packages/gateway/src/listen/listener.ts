@@ -38,10 +38,7 @@ export interface ClientStream {
    * @param length Content-Length to announce, or -1 for none.
    */
   sendHead(status: number, headers: readonly string[], length: number): void
-  /**
-   * Starts a streamed response.
-   * @param length Content-Length, or -1 if unknown (sent chunked).
-   */
+  /** Starts a streamed response. @param length Content-Length, or -1 if unknown (sent chunked). */
   start(status: number, headers: readonly string[], length: number): void
   /** Sends the next bytes, copying what must wait. Returns false if the caller should wait for `onClientDrain`. */
   write(chunk: Uint8Array): boolean

@@ -104,10 +104,7 @@ export class RequestHead {
     this.#isBad = false
   }
 
-  /**
-   * Adds one line.
-   * @param name in lower case.
-   */
+  /** Adds one line. @param name in lower case. */
   add(name: string, value: string): void {
     this.#lines++
     this.#bytes += name.length + value.length + 4

@@ -26,10 +26,7 @@ export class RunMarks {
     this.#worker = worker
   }
 
-  /**
-   * Returns the number that marks some code.
-   * @param name name of the code in the log.
-   */
+  /** Returns the number that marks some code. @param name name of the code in the log. */
   markOf(name: string): number {
     const known = this.#names.get(name)
     if (known !== undefined) return known

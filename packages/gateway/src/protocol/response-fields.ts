@@ -30,10 +30,7 @@ export function takeFraming(headers: string[]): number {
   return length
 }
 
-/**
- * Returns the trailers to forward, or null. Framing and fields that must precede the body are
- * dropped.
- */
+/** Returns the trailers to forward, or null. Framing and fields that must precede the body are dropped. */
 export function forwardableTrailers(trailers: readonly string[]): readonly string[] | null {
   const passed: string[] = []
   for (let i = 0; i < trailers.length; i += 2) {

@@ -56,10 +56,7 @@ export class PathNode<T> {
     if (param !== null && end > start && param.bestRank < search.rank) param.walk(search, x, end + 1)
   }
 
-  /**
-   * Adds a contender under its path.
-   * @throws RangeError if the path has too many segments.
-   */
+  /** Adds a contender under its path. @throws RangeError if the path has too many segments. */
   add(contender: Contender<T>, path: PathPlan): void {
     if (path.segments.length > MAX_SEGMENTS)
       throw new RangeError(

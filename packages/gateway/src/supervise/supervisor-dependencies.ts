@@ -10,10 +10,7 @@ import type { Fork } from './workers/worker-pool.js'
 /** Dependencies of a supervisor, provided by `startSupervisor`. */
 export interface SupervisorDependencies {
   readonly documents: Documents
-  /**
-   * Reads the document.
-   * @throws Error if the document cannot be read.
-   */
+  /** Reads the document. @throws Error if the document cannot be read. */
   readonly readSource: () => DocumentSource | Promise<DocumentSource>
   /** Name given to documents from the API. Relative file paths in them are resolved beside it. */
   readonly documentName: string

@@ -77,10 +77,7 @@ export class Canary {
     if (this.#sameKey === SINGLE_KEY_REQUESTS) this.#events.singleKey(SINGLE_KEY_REQUESTS)
   }
 
-  /**
-   * Records a response or a failure.
-   * @param ms time until the response head or the failure.
-   */
+  /** Records a response or a failure. @param ms time until the response head or the failure. */
   note(isCanary: boolean, isError: boolean, ms: number): void {
     const { abort } = this.#plan
     if (abort === null || this.isAborted) return

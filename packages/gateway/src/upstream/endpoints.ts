@@ -42,10 +42,7 @@ export class EndpointFinder {
     this.#lookup = lookup
   }
 
-  /**
-   * Resolves the addresses of a host.
-   * @throws Error if there are none, or if the query fails.
-   */
+  /** Resolves the addresses of a host. @throws Error if there are none, or if the query fails. */
   async findHost(host: string): Promise<Endpoints> {
     const addresses = await this.#addressesOf(host)
     const list = addresses.map(({ address }) => ({ address, port: null, priority: 0, weight: 1 }))

@@ -129,19 +129,13 @@ export class Upstream {
     return left.length === 0 ? null : left.reduce((a, b) => (b.active < a.active ? b : a))
   }
 
-  /**
-   * Records a response head.
-   * @param ms time since the attempt began.
-   */
+  /** Records a response head. @param ms time since the attempt began. */
   noteAnswer(x: Exchange, target: Target, ms: number): void {
     this.canary?.note(target.role === 'canary', x.status >= 500, ms)
     this.#selection.sticky?.setCookie(x, target)
   }
 
-  /**
-   * Records a failed or late attempt.
-   * @param ms time since the attempt began.
-   */
+  /** Records a failed or late attempt. @param ms time since the attempt began. */
   noteFailure(target: Target, ms: number): void {
     this.#discovery?.refresh()
     this.canary?.note(target.role === 'canary', true, ms)

@@ -24,10 +24,7 @@ interface ListenerOptions {
   readonly onRenewal: () => void
 }
 
-/**
- * Opens a listener with the engine that the plan names.
- * @throws Error if it cannot be opened.
- */
+/** Opens a listener with the engine that the plan names. @throws Error if it cannot be opened. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { plan, ...rest } = options
   const open = plan.engine === 'node' ? openNodeListener : openUwsListener

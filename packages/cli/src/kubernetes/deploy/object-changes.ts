@@ -87,9 +87,10 @@ export function withoutReplicas(object: KubernetesObject): KubernetesObject {
 /** True if another field manager also owns the number of pods, so that it remains when gw stops setting it. */
 export function hasOtherScaler({ metadata }: LiveObject): boolean {
   const { managedFields = [] } = metadata
-  return managedFields.some(({ manager, fieldsV1 }) => {
-    return manager !== FIELD_MANAGER && fieldsV1?.['f:spec']?.['f:replicas'] !== undefined
-  })
+  return managedFields.some(
+    ({ manager, fieldsV1 }) =>
+      manager !== FIELD_MANAGER && fieldsV1?.['f:spec']?.['f:replicas'] !== undefined,
+  )
 }
 
 /** Checks the owner of an existing object. @throws Failure if it belongs to another tool or gateway */

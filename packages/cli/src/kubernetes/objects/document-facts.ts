@@ -39,10 +39,7 @@ const MAX_DOCUMENT_BYTES = 1_000_000
 /** Maximum size of the dead letters of one target (docs/internals/bounds.md). */
 const DEAD_LETTER_BYTES = 256 * 1024 ** 2
 
-/**
- * Reads a validated document.
- * @throws ObjectsError if it is incomplete, or too large for a ConfigMap
- */
+/** Reads a validated document. @throws ObjectsError if it is incomplete, or too large for a ConfigMap */
 export function documentFacts(text: string): DocumentFacts {
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_DOCUMENT_BYTES)
@@ -160,8 +157,8 @@ function sizeAt(part: RawPart, standard: string): number {
 
 function serviceNamespaces(root: RawPart): string[] {
   const upstreams = Object.values(partAt(root, 'upstreams'))
-  const namespaces = textsIn(upstreams).flatMap((text) => {
-    return /^k8s:\/\/[a-z0-9-]+\.([a-z0-9-]+)/.exec(text)?.[1] ?? []
-  })
+  const namespaces = textsIn(upstreams).flatMap(
+    (text) => /^k8s:\/\/[a-z0-9-]+\.([a-z0-9-]+)/.exec(text)?.[1] ?? [],
+  )
   return [...new Set(namespaces)].sort()
 }

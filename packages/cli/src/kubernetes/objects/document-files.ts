@@ -82,9 +82,10 @@ export function writtenFolders(root: RawPart): readonly WrittenFolder[] {
   ]
   return outlets.flatMap(([place, outlet]) => {
     const file = textAt(partAt(outlet, 'file'), 'dir')
-    const spools = ['elasticsearch', 'stdout', 'syslog', 'webhook', 'custom'].map((kind) => {
-      return { at: `${place}.${kind}.spool.dir`, dir: textAt(partAt(partAt(outlet, kind), 'spool'), 'dir') }
-    })
+    const spools = ['elasticsearch', 'stdout', 'syslog', 'webhook', 'custom'].map((kind) => ({
+      at: `${place}.${kind}.spool.dir`,
+      dir: textAt(partAt(partAt(outlet, kind), 'spool'), 'dir'),
+    }))
     return [{ at: `${place}.file.dir`, dir: file }, ...spools].flatMap(({ at, dir }) =>
       dir === null ? [] : [{ at, dir }],
     )

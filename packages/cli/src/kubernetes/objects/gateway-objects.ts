@@ -70,16 +70,18 @@ function checkIdentity({ name, namespace }: ObjectIdentity): void {
 }
 
 function networkNotes({ destinations }: DocumentFacts): string[] {
-  return destinations.unknown.map((at) => {
-    return `the NetworkPolicy does not allow connections to ${at}, whose address is not in the document; add a NetworkPolicy, or networkPolicy.egress of the chart`
-  })
+  return destinations.unknown.map(
+    (at) =>
+      `the NetworkPolicy does not allow connections to ${at}, whose address is not in the document; add a NetworkPolicy, or networkPolicy.egress of the chart`,
+  )
 }
 
 function folderNotes({ root }: DocumentFacts): string[] {
   const elsewhere = writtenFolders(root).filter(
     ({ dir }) => dir !== DATA_FOLDER && !dir.startsWith(`${DATA_FOLDER}/`),
   )
-  return elsewhere.map(({ at, dir }) => {
-    return `${at} is '${dir}', which a pod cannot write without a volume; remove it or add a volume`
-  })
+  return elsewhere.map(
+    ({ at, dir }) =>
+      `${at} is '${dir}', which a pod cannot write without a volume; remove it or add a volume`,
+  )
 }

@@ -47,9 +47,9 @@ export function metadataOf(identity: ObjectIdentity, suffix = ''): ObjectMeta {
 
 /** Removes undefined values and empty lists, which Kubernetes would drop. */
 export function present<T extends object>(mapping: T): T {
-  const members = Object.entries(mapping).filter(([, value]) => {
-    return value !== undefined && !(Array.isArray(value) && value.length === 0)
-  })
+  const members = Object.entries(mapping).filter(
+    ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
+  )
   return Object.fromEntries(members) as T
 }
 

@@ -12,9 +12,7 @@ const LOOSE = new RegExp(`^[\\s${DASHES}${INVISIBLE}\\u2212]*$`)
 const CUT = /(?<!\d|\d\.)\d(?:[^\dA-Za-z,:;"'{}[\]]{0,3}\d){5,18}[^\dA-Za-z,:;"'{}[\]]{0,3}$/
 /** Group lengths as printed on cards. Between groups of these lengths, any separator is accepted. */
 const PRINTED: readonly string[] = ['4 4 4 4 ', '4 6 5 ', '4 6 4 ', '4 4 4 4 3 ', '4 4 4 5 ', '8 8 ']
-/**
- * First digits of the card schemes, including Troy (9792). Numbers starting with 1 are mostly timestamps.
- */
+/** First digits of the card schemes, including Troy (9792). Numbers starting with 1 are mostly timestamps. */
 const SCHEME = /^(?:[2-6]|9792)/
 const BEGINNINGS = '234569'
 const GROUP = /\d+/g

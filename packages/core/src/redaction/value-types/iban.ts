@@ -15,9 +15,10 @@ const LENGTHS =
   'TL23TN24TR26UA29VA22VG24XK20YE30'
 /** Matches a number of a country. The next character does not matter: a currency code may follow directly. */
 const NUMBER_OF: ReadonlyMap<string, RegExp> = new Map(
-  [...LENGTHS.matchAll(/([A-Z]{2})(\d{2})/g)].map(([, country, length]) => {
-    return [country!, new RegExp(`[A-Z]{2}(?:${BETWEEN}[A-Z0-9]){${Number(length) - 2}}`, 'iy')]
-  }),
+  [...LENGTHS.matchAll(/([A-Z]{2})(\d{2})/g)].map(([, country, length]) => [
+    country!,
+    new RegExp(`[A-Z]{2}(?:${BETWEEN}[A-Z0-9]){${Number(length) - 2}}`, 'iy'),
+  ]),
 )
 
 /**

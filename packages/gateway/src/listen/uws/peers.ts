@@ -44,10 +44,7 @@ export class Peers {
     return address
   }
 
-  /**
-   * Counts a closed connection.
-   * @param address empty if unknown.
-   */
+  /** Counts a closed connection. @param address empty if unknown. */
   remove(address: string): void {
     this.#open--
     const closed = address === '' ? this.#soleAddress : address

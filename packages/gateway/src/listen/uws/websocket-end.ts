@@ -126,10 +126,7 @@ export class UwsWebSocketEnd implements FrameEnd {
 
   // Frames of the target.
 
-  /**
-   * @param isFirst true for the first fragment of the message.
-   * @param isLast true for the last one.
-   */
+  /** @param isFirst true for the first fragment of the message. @param isLast true for the last one. */
   onData(payload: Uint8Array, isBinary: boolean, isFirst: boolean, isLast: boolean): void {
     const ws = this.#ws
     if (ws === null) return

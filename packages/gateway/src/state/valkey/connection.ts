@@ -60,10 +60,7 @@ export class ValkeyConnection {
     return this.#isUp ? null : this.#problem
   }
 
-  /**
-   * Sends a command.
-   * @throws the error of the server or the connection; immediately if there is none.
-   */
+  /** Sends a command. @throws the error of the server or the connection; immediately if there is none. */
   async send(args: readonly Argument[]): Promise<unknown> {
     if (!this.#isUp || this.#client === null) throw new Error(this.#problem)
     return this.#client.sendCommand([...args])
@@ -136,10 +133,7 @@ async function loadLibrary() {
   return { makeClient: RedisClient.factory({ RESP: 2 }), RESP_TYPES }
 }
 
-/**
- * Creates a client.
- * @throws Error if the CA file cannot be read.
- */
+/** Creates a client. @throws Error if the CA file cannot be read. */
 function clientOf({ makeClient, RESP_TYPES }: Library, { url, username, password, tls }: ServerPlan) {
   const { protocol, hostname, port, pathname } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')

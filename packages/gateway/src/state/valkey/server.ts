@@ -59,10 +59,7 @@ export interface ValkeyServers {
   readonly isSlow: boolean
   /** Sends a command to the server that has the key. Rejects with StateUnavailable. */
   send(key: Argument, args: readonly Argument[], options?: SendOptions): Promise<unknown>
-  /**
-   * Returns the servers that together have all keys.
-   * @throws StateUnavailable
-   */
+  /** Returns the servers that together have all keys. @throws StateUnavailable */
   all(): readonly Pick<ValkeyServer, 'ask'>[]
   close(): void
 }

@@ -132,10 +132,7 @@ export class ValkeyStore implements StateStore {
     return this.#servers.send(name, [command, name])
   }
 
-  /**
-   * Scans a server's keys.
-   * @param take receives keys; returns true to continue.
-   */
+  /** Scans a server's keys. @param take receives keys; returns true to continue. */
   async #scan(
     server: Pick<ValkeyServer, 'ask'>,
     prefix: string,

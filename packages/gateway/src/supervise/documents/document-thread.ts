@@ -63,10 +63,7 @@ export class DocumentThread {
     })
   }
 
-  /**
-   * Returns a bundle's plan with all secrets masked.
-   * @throws Error if that takes too much time or memory.
-   */
+  /** Returns a bundle's plan with all secrets masked. @throws Error if that takes too much time or memory. */
   display(bundle: ConfigBundle): Promise<Plan> {
     const fail = (problem: string): never => {
       throw new Error(problem)

@@ -30,10 +30,7 @@ export class DrainedFile {
     }
   }
 
-  /**
-   * Writes the drained targets, unless they are unchanged.
-   * @throws Error of the file system.
-   */
+  /** Writes the drained targets, unless they are unchanged. @throws Error of the file system. */
   save(targets: readonly DrainedTarget[]): void {
     const text = JSON.stringify(targets.map(({ upstream, origin }) => ({ upstream, origin })))
     if (text === this.#saved) return

@@ -79,10 +79,7 @@ export class LimitCounters {
     this.#log = log
   }
 
-  /**
-   * Returns the selected counts, or null if there is no such policy.
-   * @throws StateUnavailable
-   */
+  /** Returns the selected counts, or null if there is no such policy. @throws StateUnavailable */
   async get(selection: CountSelection): Promise<LimitCount[] | null> {
     const policies = this.#policies(selection)
     if (policies === null) return null
@@ -123,10 +120,7 @@ export class LimitCounters {
     return count
   }
 
-  /**
-   * Sets the used count of a quota. Returns null if there is no such policy.
-   * @throws StateUnavailable
-   */
+  /** Sets the used count of a quota. Returns null if there is no such policy. @throws StateUnavailable */
   async set({ policy, key, used, actor }: QuotaRequest): Promise<LimitCount[] | null> {
     const selection = { kind: 'quota', policy, key } as const
     const policies = this.#policies(selection)

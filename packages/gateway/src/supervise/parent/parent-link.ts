@@ -24,10 +24,7 @@ export function notifyParent(message: FromSupervisor): void {
   if (hasParent()) process.send!(message, () => {})
 }
 
-/**
- * Keeps this process running when the parent is gone.
- * @param onAbandoned called then.
- */
+/** Keeps this process running when the parent is gone. @param onAbandoned called then. */
 export function outliveParent(onAbandoned: () => void): void {
   if (!hasParent()) return
   process.once('disconnect', onAbandoned)

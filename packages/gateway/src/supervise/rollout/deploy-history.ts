@@ -44,10 +44,7 @@ export class DeployHistory {
     return this.#deploys.toReversed()
   }
 
-  /**
-   * Adds a deploy and deletes the oldest beyond the limit.
-   * @throws Error of the file system.
-   */
+  /** Adds a deploy and deletes the oldest beyond the limit. @throws Error of the file system. */
   record(deploy: Omit<Deploy, 'id'>, source: DocumentSource): Deploy {
     const id = String(Number(this.#deploys.at(-1)?.id ?? 0) + 1)
     const recorded: Deploy = { id, ...deploy }

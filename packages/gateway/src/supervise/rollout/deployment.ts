@@ -26,10 +26,7 @@ interface DeploymentDependencies {
   readonly rollOut: (bundle: ConfigBundle, confirm: MayActivate | null) => Promise<readonly Objection[]>
   readonly lastGood: LastGoodFile
   readonly history: DeployHistory
-  /**
-   * Writes a document to the gateway's file.
-   * @throws Error of the file system.
-   */
+  /** Writes a document to the gateway's file. @throws Error of the file system. */
   readonly save: (text: string) => void
   readonly log: OperationLog
 }

@@ -23,10 +23,7 @@ export class LastGoodFile {
     this.path = join(dataDir, 'last-good.json')
   }
 
-  /**
-   * Writes the document.
-   * @throws Error of the file system.
-   */
+  /** Writes the document. @throws Error of the file system. */
   save(last: LastGood): void {
     writePrivateFile(this.path, `${JSON.stringify({ version: 1, startedWith: this.startedWith, ...last })}\n`)
   }

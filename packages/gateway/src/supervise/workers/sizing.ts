@@ -34,10 +34,7 @@ export function workerCount(options: SizeOptions, machine: Machine): number {
   return Math.max(1, Math.min(cpus, machine.parallelism))
 }
 
-/**
- * Returns the CPU resources of this machine.
- * @param root folder that contains `/proc` and `/sys`.
- */
+/** Returns the CPU resources of this machine. @param root folder that contains `/proc` and `/sys`. */
 export function thisMachine(root = '/'): Machine {
   return { quotaCpus: cpuQuota(root), parallelism: availableParallelism() }
 }

@@ -92,10 +92,7 @@ export class H2Attempt implements Attempt, Queued {
     if (this.#isPaused) this.#delegate.pause()
   }
 
-  /**
-   * Sends the request.
-   * @param opening how the connection was opened, or null if it is reused.
-   */
+  /** Sends the request. @param opening how the connection was opened, or null if it is reused. */
   begin(session: StreamOwner, opening: Opening | null): void {
     const stream = this.#open(session)
     if (stream === null) {

@@ -24,10 +24,7 @@ export interface HttpClientSource {
   readonly count: (family: string, labels: Readonly<Record<string, string>>) => Counter
 }
 
-/**
- * Creates an HTTP client for policies.
- * @throws Error for an invalid origin or an unreadable file.
- */
+/** Creates an HTTP client for policies. @throws Error for an invalid origin or an unreadable file. */
 export function createHttpClient(options: HttpClientOptions, source: HttpClientSource): HttpClient {
   const { shared, network, closers, count } = source
   const url = originOf(options.origin)

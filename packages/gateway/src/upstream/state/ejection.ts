@@ -63,10 +63,7 @@ export class Ejection {
     if (this.#counts(times)) this.#window.wait(times.sentMono)
   }
 
-  /**
-   * Records a response or failure of an attempt.
-   * @returns true if it was a failure or too slow.
-   */
+  /** Records a response or failure of an attempt. @returns true if it was a failure or too slow. */
   settle(times: AttemptTimes, nowMono: number, isFailure: boolean): boolean {
     const isBad = isFailure || this.#window.isSlow(times, nowMono)
     if (!this.#counts(times)) return isBad

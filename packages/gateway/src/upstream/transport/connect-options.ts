@@ -3,10 +3,7 @@ import type { UpstreamPlan, UpstreamTlsPlan } from '@sluice/config'
 import type { TlsOptions } from './connector.js'
 import type { ProxyOptions } from './tunnel.js'
 
-/**
- * Reads the TLS files of an upstream.
- * @throws Error if a file cannot be read.
- */
+/** Reads the TLS files of an upstream. @throws Error if a file cannot be read. */
 export function readTls(plan: UpstreamTlsPlan | null): TlsOptions {
   const read = (file: string | null | undefined): string | null => (file ? readFileSync(file, 'utf8') : null)
   return {

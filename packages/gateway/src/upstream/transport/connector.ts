@@ -86,10 +86,7 @@ function connectThrough(
   })
 }
 
-/**
- * Starts a TLS connection.
- * @param way address to connect to, or socket to use.
- */
+/** Starts a TLS connection. @param way address to connect to, or socket to use. */
 function connectTls(
   options: ConnectorOptions,
   secure: TlsOptions,

@@ -83,10 +83,7 @@ export interface Transport {
   readonly waits: number
   /** True if a new attempt would have to wait too long. */
   readonly isSlow: boolean
-  /**
-   * Starts an attempt. Never throws.
-   * @param isFresh true to require a new connection.
-   */
+  /** Starts an attempt. Never throws. @param isFresh true to require a new connection. */
   dispatch(request: UpstreamRequest, observer: AttemptObserver, isFresh: boolean): Attempt
   createUpload(length: number, onDrain: () => void): Upload
   pool(): PoolState

@@ -111,9 +111,7 @@ function keyInfo(reference: XmlPart, attributes?: Readonly<Record<string, string
   return element('ds:KeyInfo', [element('wsse:SecurityTokenReference', [reference])], attributes)
 }
 
-/**
- * Creates SignedInfo in canonical form. It declares its namespace, although the parent does, too.
- */
+/** Creates SignedInfo in canonical form. It declares its namespace, although the parent does, too. */
 function signedInfoText(digests: readonly [string, string][], methodUri: string, hash: string): string {
   const references = digests.map(([id, digest]) => {
     const transforms = element('ds:Transforms', [algorithm('ds:Transform', NS.ec)])

@@ -73,10 +73,7 @@ function typed({ name, type, value }: ParamValue): [string, string | number | bo
   return [name, type === 'number' ? Number(value) : value === 'true']
 }
 
-/**
- * Decodes the text of a parsed document.
- * @param encoding encoding that the document declares, or null.
- */
+/** Decodes the text of a parsed document. @param encoding encoding that the document declares, or null. */
 function bodyText(body: Uint8Array, encoding: string | null): string {
   return new TextDecoder(nameOf(body, encoding)).decode(body)
 }

@@ -7,9 +7,7 @@ export const MAX_KEY_LENGTH = 512
  */
 const KEY_BYTES = 32
 
-/**
- * Returns the digest of a key as stored in the configuration: SHA-256 of its UTF-8 bytes, in hexadecimal.
- */
+/** Returns the digest of a key as stored in the configuration: SHA-256 of its UTF-8 bytes, in hexadecimal. */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'hex')
 }

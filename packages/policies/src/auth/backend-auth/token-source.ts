@@ -23,10 +23,7 @@ export class NoToken extends Error {
   }
 }
 
-/**
- * Fetches a token. Rejects with any Error.
- * @param last token to replace, or '' for the first.
- */
+/** Fetches a token. Rejects with any Error. @param last token to replace, or '' for the first. */
 export type FetchToken = (last: string) => Promise<IssuedToken>
 
 /** Options for a `TokenSource`. */

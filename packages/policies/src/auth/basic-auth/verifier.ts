@@ -71,9 +71,8 @@ export class PasswordVerifier {
   }
 
   /**
-   * Verifies the credentials. Identical concurrent attempts share one hash.
-   * Resolves with null if the request ended first. Returns null if this client already has too many waiting
-   * attempts.
+   * Verifies the credentials. Identical concurrent attempts share one hash. Resolves with null if the request
+   * ended first. Returns null if this client already has too many waiting attempts.
    */
   verify(
     account: Account,

@@ -8,9 +8,8 @@ const cursor = new QueryCursor()
 
 /**
  * Returns the value of a query parameter for `@query-param` (RFC 9421 section 2.2.8): decoded as form data
- * and encoded again.
- * Returns null if it is absent, repeated or wrongly encoded. Two different queries must not have the same
- * value.
+ * and encoded again. Returns null if it is absent, repeated or wrongly encoded. Two different queries must
+ * not have the same value.
  * @param name encoded name.
  */
 export function queryParameter(query: string, name: string): string | null {

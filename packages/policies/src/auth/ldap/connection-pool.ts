@@ -8,9 +8,7 @@ const AVOID_MS = 10_000
  * immediately in the meantime.
  */
 const PAUSE_MS = 1000
-/**
- * Maximum age of a connection in milliseconds. Replacing connections returns traffic to the first server.
- */
+/** Maximum age of a connection in milliseconds. Replacing connections returns traffic to the first server. */
 const MAX_AGE_MS = 600_000
 /** Maximum number of logins that wait for a connection. */
 const MAX_WAITING = 256

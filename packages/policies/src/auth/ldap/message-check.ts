@@ -19,9 +19,7 @@ const REFERENCE = 0x73
 const MAX_HEAD = 6
 const MAX_LENGTH_BYTES = 4
 
-/**
- * Returns the length of the message in bytes, 0 if not known yet, or null if the bytes are not a message.
- */
+/** Returns the length of the message in bytes, 0 if not known yet, or null if the bytes are not a message. */
 export function messageLength(bytes: Uint8Array): number | null {
   if (bytes.length === 0) return 0
   if (bytes[0] !== SEQUENCE) return null

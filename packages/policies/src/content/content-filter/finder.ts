@@ -31,10 +31,7 @@ class Finder {
     this.#rounds = rounds
   }
 
-  /**
-   * Returns the matching rules without duplicates.
-   * @param isForm true if `+` may stand for a space.
-   */
+  /** Returns the matching rules without duplicates. @param isForm true if `+` may stand for a space. */
   find(text: string, isForm = false): readonly Rule[] {
     if (text === '') return NONE
     let found = NONE

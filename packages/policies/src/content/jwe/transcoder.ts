@@ -2,9 +2,7 @@ import { type CompileEnv, type Exchange, OFFLOAD_BYTES, type Offload, Overload }
 import { work } from './jwe-work.js'
 import type { DecryptionPlan, EncryptionPlan } from './plain-key.js'
 
-/**
- * Maximum number of messages in progress. Each holds its body while it waits for the Node.js thread pool.
- */
+/** Maximum number of messages in progress. Each holds its body while it waits for the Node.js thread pool. */
 const MAX_PENDING = 64
 
 type Job = (body: Uint8Array) => Promise<Uint8Array | null>

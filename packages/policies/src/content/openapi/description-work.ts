@@ -6,6 +6,7 @@ import { checkedDescription } from './description.js'
  * Parses descriptions and checks them against the standard, which takes seconds for large ones. Returns them
  * as JSON.
  */
-export const work: OffloadedWork<unknown, ReadSource, string> = () => {
-  return async ({ text, name }) => JSON.stringify(await checkedDescription(parseValue(text, name)))
-}
+export const work: OffloadedWork<unknown, ReadSource, string> =
+  () =>
+  async ({ text, name }) =>
+    JSON.stringify(await checkedDescription(parseValue(text, name)))

@@ -30,9 +30,15 @@ export function encodeVariants(variants: readonly StoredResponse[], stamp: Stamp
 }
 
 function encode(variants: readonly StoredResponse[], stamp: Stamp): Buffer {
-  const heads = variants.map(({ status, headers, body, tags, varyValues, freshness, receivedAt }) => {
-    return { status, headers, bytes: body.length, tags, varyValues, freshness, receivedAt }
-  })
+  const heads = variants.map(({ status, headers, body, tags, varyValues, freshness, receivedAt }) => ({
+    status,
+    headers,
+    bytes: body.length,
+    tags,
+    varyValues,
+    freshness,
+    receivedAt,
+  }))
   const head: Head = { stamp, variants: heads }
   return joinJsonHead(head, ...variants.map(({ body }) => body))
 }

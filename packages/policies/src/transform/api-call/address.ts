@@ -23,9 +23,7 @@ export interface Address {
   pathFor(x: Exchange): string
 }
 
-/**
- * Compiles the `url` of a call. @throws Error if the text is not an HTTP URL or has unknown placeholders.
- */
+/** Compiles the `url` of a call. @throws Error if the text is not an HTTP URL or has unknown placeholders. */
 export function compileAddress(text: string, own: OwnVariables): Address {
   // Placeholders are removed first: a slash or question mark inside one does not separate URL parts.
   const match = PARTS.exec(text)

@@ -24,8 +24,7 @@ export const MAX_ACCEPT_BYTES = 512
 
 /**
  * Chooses the coding that Accept-Encoding prefers (RFC 9110 section 12.5.3). If several have the same weight,
- * the first offered one wins.
- * Returns `PLAIN` if the client prefers uncompressed bodies.
+ * the first offered one wins. Returns `PLAIN` if the client prefers uncompressed bodies.
  * @param field value of Accept-Encoding, or null if absent. An absent field means no compression.
  */
 export function chooseCoding(field: string | null, offered: readonly Coding[]): CodingChoice {

@@ -69,9 +69,8 @@ class ScriptStep {
     }
   }
 
-  readonly #onRequest = (x: Exchange): Eventual => {
-    return this.#run(x, { hook: 'onRequest', body: null, cannotSet: UNDECLARED.onRequest })
-  }
+  readonly #onRequest = (x: Exchange): Eventual =>
+    this.#run(x, { hook: 'onRequest', body: null, cannotSet: UNDECLARED.onRequest })
 
   readonly #beforeRequestBody = (x: Exchange): Eventual => {
     if (hasContentCoding(x.headers)) return this.#codedRequest

@@ -20,10 +20,7 @@ export class RequestBody {
     this.#chunked = new ChunkedBody(head)
   }
 
-  /**
-   * Starts the next body.
-   * @param length Content-Length, or -1 for a chunked body.
-   */
+  /** Starts the next body. @param length Content-Length, or -1 for a chunked body. */
   begin(length: number): void {
     this.isPaused = false
     this.isDone = length === 0

@@ -36,10 +36,7 @@ export class FloodMeter {
     this.#credit += bytes
   }
 
-  /**
-   * Credits a request.
-   * @param bytes size of its fields. On the wire they are usually smaller.
-   */
+  /** Credits a request. @param bytes size of its fields. On the wire they are usually smaller. */
   earnRequest(bytes: number): void {
     this.#credit += bytes + BYTES_A_REQUEST
   }

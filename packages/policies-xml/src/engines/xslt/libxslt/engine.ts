@@ -85,11 +85,7 @@ export class LibxsltEngine {
     return stylesheet
   }
 
-  /**
-   * Transforms a body.
-   * @param params alternating names and XPath expressions.
-   * @throws TimeLimitExceeded
-   */
+  /** Transforms a body. @param params alternating names and XPath expressions. @throws TimeLimitExceeded */
   transform(body: Uint8Array, params: readonly string[], limits: RunLimits): Transformed {
     try {
       scan(body)
