@@ -4,13 +4,13 @@ import type { InlinedTexts } from '../reference/resolved-document.js'
 import type { Document, RouteDocument } from '../schema/document.js'
 import { actionPlan, rewritePlan } from './action-plan.js'
 import { routeLogPlan } from './capture-plan.js'
-import { ChainPlanner } from './chain-plan.js'
+import { chainPlanner } from './chain-plan.js'
 import { matchPlan } from './match-plan.js'
 import { timeoutsPlan } from './upstream-plan.js'
 
 /** Returns the plans of the routes in document order, without their `order`. */
 export function routePlans(document: Document, inlined: InlinedTexts): RoutePlan[] {
-  const chains = new ChainPlanner(document)
+  const chainOf = chainPlanner(document)
   return document.routes.map((route, i) => ({
     id: route.id,
     api: apiPlan(route.api, document),
@@ -23,7 +23,7 @@ export function routePlans(document: Document, inlined: InlinedTexts): RoutePlan
     action: actionPlan(route),
     timeouts: routeTimeouts(route, document),
     websocket: webSocketPlan(route.websocket),
-    policies: chains.chainOf(route),
+    policies: chainOf(route),
     log: routeLogPlan([logOfApi(route.api, document), route.log], document.log.capture),
   }))
 }

@@ -52,16 +52,12 @@ export class Snapshot implements Lease {
   readonly #closers: readonly Closer[]
   #uses = 1
 
-  constructor(parts: {
-    readonly plan: Plan
-    readonly digest: string
-    readonly router: Router<Route>
-    readonly placeholderRoute: Route
-    readonly upstreams: ReadonlyMap<string, Upstream>
-    readonly examine: Examine | null
-    readonly compiled: CompiledRoutes
-    readonly closers: readonly Closer[]
-  }) {
+  constructor(
+    parts: Pick<
+      Snapshot,
+      'plan' | 'digest' | 'router' | 'placeholderRoute' | 'upstreams' | 'examine' | 'compiled'
+    > & { readonly closers: readonly Closer[] },
+  ) {
     this.plan = parts.plan
     this.digest = parts.digest
     this.router = parts.router

@@ -19,11 +19,11 @@ import { formText, isForm } from '@sluice/policies/shared/message/form'
 import { overloadRefusal } from '@sluice/policies/shared/outcome/overload'
 import type { Assertion } from '../saml/assertion.js'
 import { claimsOf } from '../saml/assertion-claims.js'
-import type { AssertionUse } from '../saml/assertion-use.js'
+import type { UseAssertion } from '../saml/assertion-use.js'
 import { formField, MAX_FORM_BYTES } from '../saml/form.js'
 import type { IdentityProvider } from '../saml/idp.js'
 import { DEFAULT_FIELD } from '../saml/schema.js'
-import type { AssertionVerifier } from '../saml/verifier.js'
+import type { VerifyAssertion } from '../saml/verifier.js'
 import type { SamlLoginConfig } from './schema.js'
 
 /** Login data that are needed again when the browser returns. */
@@ -40,8 +40,8 @@ export interface LoginParts {
   readonly consumerClaim: string
   readonly lists: Pick<SamlLoginConfig, 'groupsClaim' | 'rolesClaim'>
   readonly addressOf: (id: string, relayState: string) => string
-  readonly verifier: AssertionVerifier
-  readonly use: AssertionUse
+  readonly verify: VerifyAssertion
+  readonly use: UseAssertion
 }
 
 /** A response that does not create a session. The message is for the operator. */
@@ -110,7 +110,7 @@ export class SamlLogin {
       const { facts, returnTo } = this.#logins.take(relayState, cookies, ended)
       page = returnTo
       const assertion = await this.#assertionIn(x, body, facts)
-      const verdict = await this.#parts.use.use(assertion)
+      const verdict = await this.#parts.use(assertion)
       if (verdict === 'full') return OVERLOADED
       if (verdict === 'unavailable') return loginUnavailable(this.#env, ['cache-control', 'no-store'])
       if (verdict !== 'first') throw new StaleAssertion('the assertion was used before or is too old')
@@ -134,7 +134,7 @@ export class SamlLogin {
   async #assertionIn(x: Exchange, body: Uint8Array, { id }: LoginFacts): Promise<Assertion> {
     const bytes = formField(body, DEFAULT_FIELD)
     if (bytes === null) throw new LoginFailed('no SAMLResponse')
-    const read = await this.#parts.verifier.read(bytes, x)
+    const read = await this.#parts.verify(bytes, x)
     if ('issue' in read) throw new LoginFailed(read.reason)
     const { assertion } = read
     if (!assertion.inResponseTo.includes(id)) throw new LoginFailed('the response answers another request')

@@ -44,7 +44,7 @@ export const samlLogin = definePolicy({
 /** Loads the XML code only for gateways that use this policy. */
 async function compileStep(config: SamlLoginConfig, env: CompileEnv): Promise<Step> {
   await loadLibxml()
-  const [{ SamlLogin }, { AssertionVerifier }, { AssertionUse }, { openIdentityProvider }] =
+  const [{ SamlLogin }, { assertionVerifier }, { assertionUse }, { openIdentityProvider }] =
     await Promise.all([
       import('./login.js'),
       import('../saml/verifier.js'),
@@ -63,8 +63,8 @@ async function compileStep(config: SamlLoginConfig, env: CompileEnv): Promise<St
   const login = new SamlLogin(
     {
       ...{ site, sealed, cookie, idp, consumerClaim, lists: config, addressOf: compileAuthnRequest(request) },
-      verifier: new AssertionVerifier(rules, 'root', env),
-      use: new AssertionUse(idp, { sharing: config.replay ?? {}, skewMs }, env),
+      verify: assertionVerifier(rules, 'root', env),
+      use: assertionUse(idp, { sharing: config.replay ?? {}, skewMs }, env),
     },
     env,
   )

@@ -9,25 +9,21 @@ import type { IdentityProvider } from './idp.js'
 const MAX_AGE_MS = 3_600_000
 const MAX_USED = 200_000
 
-/** Accepts each assertion of a provider once. */
-export class AssertionUse {
-  readonly #once: OneTimeUse
-  readonly #skewMs: number
+/** Uses an assertion. Returns `tooOld` for one that is no longer remembered. */
+export type UseAssertion = (assertion: Assertion) => UseVerdict | 'tooOld' | Promise<UseVerdict>
 
-  constructor(
-    { entityId }: IdentityProvider,
-    { sharing, skewMs }: { readonly sharing: SharingConfig; readonly skewMs: number },
-    env: CompileEnv,
-  ) {
-    const space = `saml/${entityId}`
-    const seen = env.shared(space, () => new ReplayCache(MAX_USED, 0))
-    seen.widen(MAX_AGE_MS + 2 * skewMs)
-    this.#once = new OneTimeUse(env, { space, seen, sharing })
-    this.#skewMs = skewMs
-  }
-
-  use({ id, issuedMs }: Assertion): UseVerdict | 'tooOld' | Promise<UseVerdict> {
+/** Compiles the check that each assertion of a provider is used once. */
+export function assertionUse(
+  { entityId }: IdentityProvider,
+  { sharing, skewMs }: { readonly sharing: SharingConfig; readonly skewMs: number },
+  env: CompileEnv,
+): UseAssertion {
+  const space = `saml/${entityId}`
+  const seen = env.shared(space, () => new ReplayCache(MAX_USED, 0))
+  seen.widen(MAX_AGE_MS + 2 * skewMs)
+  const once = new OneTimeUse(env, { space, seen, sharing })
+  return ({ id, issuedMs }) => {
     const now = Date.now()
-    return now - issuedMs > MAX_AGE_MS + this.#skewMs ? 'tooOld' : this.#once.use(id, now)
+    return now - issuedMs > MAX_AGE_MS + skewMs ? 'tooOld' : once.use(id, now)
   }
 }

@@ -22,12 +22,12 @@ import { whenSettled } from '@sluice/policies/shared/outcome/when-settled'
 import { LRUCache } from 'lru-cache'
 import { type Assertion, MAX_ASSERTION_BYTES, type VerificationResult } from './assertion.js'
 import { claimsOf } from './assertion-claims.js'
-import { AssertionUse } from './assertion-use.js'
+import { assertionUse, type UseAssertion } from './assertion-use.js'
 import { BASE64, formField, MAX_FORM_BYTES } from './form.js'
 import type { IdentityProvider } from './idp.js'
 import { type AssertionIssue, ISSUES } from './refused-assertion.js'
 import { DEFAULT_FIELD, DEFAULT_HEADER, DEFAULT_SKEW, NAME_ID, type SamlConfig } from './schema.js'
-import { AssertionVerifier } from './verifier.js'
+import { assertionVerifier, type VerifyAssertion } from './verifier.js'
 
 const MAX_KNOWN = 10_000
 const MAX_KNOWN_BYTES = 16 * 1024 * 1024
@@ -42,8 +42,8 @@ interface Accepted {
 /** Decides on one request. */
 export class SamlGate {
   readonly #config: SamlConfig
-  readonly #verifier: AssertionVerifier
-  readonly #once: AssertionUse
+  readonly #verify: VerifyAssertion
+  readonly #use: UseAssertion
   readonly #isOnce: boolean
   readonly #skewMs: number
   readonly #forwarded: ForwardedClaims
@@ -58,9 +58,9 @@ export class SamlGate {
     this.#config = config
     this.#skewMs = parseDuration(config.clockSkew ?? DEFAULT_SKEW)
     const rules = { issuer: idp.entityId, keys: idp.keys, audience, recipient, skewMs: this.#skewMs }
-    this.#verifier = new AssertionVerifier(rules, from === 'soap-header' ? from : 'root', env)
+    this.#verify = assertionVerifier(rules, from === 'soap-header' ? from : 'root', env)
     this.#isOnce = config.once ?? from === 'form'
-    this.#once = new AssertionUse(idp, { sharing: config.replay ?? {}, skewMs: this.#skewMs }, env)
+    this.#use = assertionUse(idp, { sharing: config.replay ?? {}, skewMs: this.#skewMs }, env)
     this.#header = headerCredential(config.name ?? DEFAULT_HEADER, '')
     this.#forwarded = new ForwardedClaims(
       config.forwardClaims ?? {},
@@ -118,7 +118,7 @@ export class SamlGate {
   #decide(x: Exchange, bytes: Uint8Array, accept: (accepted: Accepted) => Outcome): Eventual {
     const conclude = (read: VerificationResult): Eventual => this.#conclude(x, read, accept)
     try {
-      const read = this.#verifier.read(bytes, x)
+      const read = this.#verify(bytes, x)
       return read instanceof Promise ? read.then(conclude).catch(refuseOverload) : conclude(read)
     } catch (problem) {
       return refuseOverload(problem)
@@ -134,7 +134,7 @@ export class SamlGate {
     const accepted = this.#accepted(assertion)
     if (accepted === null) return this.#refuse(x, 'malformed', 'the assertion does not identify the consumer')
     if (!this.#isOnce && !assertion.isOneTime) return accept(accepted)
-    return whenSettled(this.#once.use(assertion), (verdict) => {
+    return whenSettled(this.#use(assertion), (verdict) => {
       if (verdict === 'first') return accept(accepted)
       if (verdict === 'full') return OVERLOADED
       if (verdict === 'unavailable') return this.#unavailable

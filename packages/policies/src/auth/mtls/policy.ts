@@ -30,7 +30,7 @@ export const mtls = definePolicy({
   authenticates: () => 'request',
   clientCertificates: ({ from }) => (from === 'xfcc' ? 'forwarded' : 'connection'),
   compile(config, env) {
-    const identities = new Identities(config)
+    const identify = identities(config)
     const refusals = compileRefusals(env)
     const certificateOf = config.from === 'xfcc' ? forwarded(config) : connected
     const onRequest = (x: Exchange): Outcome => {
@@ -38,7 +38,7 @@ export const mtls = definePolicy({
       if (certificate === null) return refusals.missing
       if (certificate === UNREADABLE) return refusals.invalid
       if (x.startedAt >= certificate.expiresAt) return refusals.expired
-      const consumer = identities.of(certificate)
+      const consumer = identify(certificate)
       if (consumer === null) return refusals.invalid
       x.clientCertificate = certificate
       x.identify(consumer)
@@ -75,45 +75,37 @@ function forwarded({ xfccElement }: MtlsConfig) {
   }
 }
 
-/** Maps certificates to consumers. The result is cached per connection, or per field value. */
-class Identities {
-  readonly #known = new WeakMap<ClientCertificate, { readonly consumer: Consumer | null }>()
-  readonly #owners = new CertificateOwners()
-  readonly #issuers: ReadonlySet<string> | null
-  readonly #idFrom: MtlsConfig['idFrom']
-
-  /** @throws Error if a name is invalid, or if no certificate could ever be accepted. */
-  constructor({ consumers = [], issuers, idFrom }: MtlsConfig) {
-    if (consumers.length === 0 && idFrom === undefined)
-      throw new Error("no client could be accepted; configure 'consumers' or 'idFrom'")
-    this.#idFrom = idFrom
-    this.#issuers = issuers === undefined ? null : new Set(issuers.map((name) => nameOf(name, 'issuer')))
-    for (const [i, { id, name = id, groups = [], roles, scopes, ...rule }] of consumers.entries()) {
-      const known = { name, groups, roles: roles ?? null, scopes: scopes ?? null }
-      withContext(`consumer ${i + 1} ('${id}'):`, () => this.#owners.add(rule, consumerOf('mtls', id, known)))
-    }
+/**
+ * Returns a function that maps certificates to consumers. The result is cached per connection, or per field
+ * value.
+ * @throws Error if a name is invalid, or if no certificate could ever be accepted.
+ */
+function identities({ consumers = [], issuers, idFrom }: MtlsConfig) {
+  if (consumers.length === 0 && idFrom === undefined)
+    throw new Error("no client could be accepted; configure 'consumers' or 'idFrom'")
+  const accepted = issuers === undefined ? null : new Set(issuers.map((name) => nameOf(name, 'issuer')))
+  const owners = new CertificateOwners()
+  for (const [i, { id, name = id, groups = [], roles, scopes, ...rule }] of consumers.entries()) {
+    const known = { name, groups, roles: roles ?? null, scopes: scopes ?? null }
+    withContext(`consumer ${i + 1} ('${id}'):`, () => owners.add(rule, consumerOf('mtls', id, known)))
   }
-
-  of(certificate: ClientCertificate): Consumer | null {
-    const known = this.#known.get(certificate)
-    if (known !== undefined) return known.consumer
-    const found = this.#isIssuerAccepted(certificate) ? this.#find(certificate) : null
-    const consumer = found === null ? null : { ...found, credential: certificate.fingerprint }
-    this.#known.set(certificate, { consumer })
-    return consumer
-  }
-
-  #isIssuerAccepted({ issuer }: ClientCertificate): boolean {
-    if (this.#issuers === null) return true
-    const key = issuer === '' ? null : nameKey(issuer)
-    return key !== null && this.#issuers.has(key)
-  }
-
-  #find(certificate: ClientCertificate): Consumer | null {
-    const owner = this.#owners.find(certificate)
-    if (owner !== null || this.#idFrom === undefined) return owner
-    const id = idOf(certificate, this.#idFrom)
+  const find = (certificate: ClientCertificate): Consumer | null => {
+    const { issuer } = certificate
+    const key = accepted === null || issuer === '' ? null : nameKey(issuer)
+    if (accepted !== null && (key === null || !accepted.has(key))) return null
+    const owner = owners.find(certificate)
+    if (owner !== null || idFrom === undefined) return owner
+    const id = idOf(certificate, idFrom)
     return id === '' || id.length > MAX_ID ? null : consumerOf('mtls', id)
+  }
+  const cache = new WeakMap<ClientCertificate, { readonly consumer: Consumer | null }>()
+  return (certificate: ClientCertificate): Consumer | null => {
+    const known = cache.get(certificate)
+    if (known !== undefined) return known.consumer
+    const found = find(certificate)
+    const consumer = found === null ? null : { ...found, credential: certificate.fingerprint }
+    cache.set(certificate, { consumer })
+    return consumer
   }
 }
 

@@ -4,7 +4,7 @@ import { replaceBody, type Side } from '../../shared/message/side.js'
 import { onOverload, overloadRefusal } from '../../shared/outcome/overload.js'
 import { decryptionPlan, encryptionPlan } from './plain-key.js'
 import { type JweConfig, jweSchema } from './schema.js'
-import { Transcoder } from './transcoder.js'
+import { compileTranscoder } from './transcoder.js'
 
 const overloaded = onOverload(
   overloadRefusal('too many messages are being encrypted or decrypted; try again'),
@@ -27,10 +27,10 @@ export const jwe = definePolicy({
 })
 
 function decryption(config: NonNullable<JweConfig['decrypt']>, side: Side, env: CompileEnv): BodyWork {
-  const transcoder = new Transcoder(decryptionPlan(config), env)
+  const transcode = compileTranscoder(decryptionPlan(config), env)
   const failed = messageRefusal(side, env, 'GW_DECRYPT_FAILED', 'the body could not be decrypted')
   return (x, body) =>
-    transcoder.run(body, x).then((plaintext): Outcome => {
+    transcode(body, x).then((plaintext): Outcome => {
       if (plaintext === null) return failed
       replaceBody(x, side, plaintext, config.contentType)
       return null
@@ -38,10 +38,10 @@ function decryption(config: NonNullable<JweConfig['decrypt']>, side: Side, env: 
 }
 
 function encryption(config: NonNullable<JweConfig['encrypt']>, side: Side, env: CompileEnv): BodyWork {
-  const transcoder = new Transcoder(encryptionPlan(config), env)
+  const transcode = compileTranscoder(encryptionPlan(config), env)
   return (x, body) => {
     if (body.length === 0) return null
-    return transcoder.run(body, x).then((message): Outcome => {
+    return transcode(body, x).then((message): Outcome => {
       replaceBody(x, side, message!, 'application/jose')
       return null
     }, overloaded)

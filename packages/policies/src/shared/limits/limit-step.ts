@@ -15,7 +15,7 @@ import {
 import { VERDICT, type Verdict } from './lease.js'
 import { type KeyLeases, LeaseTable, leftOf, SWEEP_MS } from './lease-table.js'
 import { LeaseTables } from './lease-tables.js'
-import { LimitCounts } from './limit-counts.js'
+import { limitCounts } from './limit-counts.js'
 import { type HeaderWriter, headerWriter } from './limit-headers.js'
 import { type CostBounds, compileKey, costBounds, costOf, DEFAULT_KEY, type KeyReader } from './limit-key.js'
 import type { LimitConfig } from './limit-options.js'
@@ -96,7 +96,7 @@ class LimitStep {
   readonly #bounds: CostBounds
   readonly #settles: boolean
   readonly #table: LeaseTable
-  readonly #counts: LimitCounts
+  readonly #count: ReturnType<typeof limitCounts>
   readonly #write: HeaderWriter | null
   readonly #entries
   readonly #isShadow: boolean
@@ -110,7 +110,7 @@ class LimitStep {
     this.#fixedCost = typeof config.cost === 'number' ? config.cost : 1
     this.#bounds = costBounds(config, this.#settles)
     this.#table = table
-    this.#counts = new LimitCounts(env, options.id)
+    this.#count = limitCounts(env, options.id)
     this.#write = headerWriter(config.headers ?? 'draft', { name: options.id, limits: options.limits })
     this.#entries = env.slot<KeyLeases>()
     this.#isShadow = config.dryRun === true
@@ -149,10 +149,10 @@ class LimitStep {
 
   #withoutKey(x: Exchange): Outcome {
     if (this.#config.onMissingKey === 'skip' || this.#isShadow) {
-      this.#counts.count(x.routeId, 'skipped')
+      this.#count(x.routeId, 'skipped')
       return null
     }
-    this.#counts.count(x.routeId, 'refused')
+    this.#count(x.routeId, 'refused')
     return refusal('GW_LIMIT_KEY_MISSING', 'the request has no key for the limit')
   }
 
@@ -161,22 +161,22 @@ class LimitStep {
     if (verdict === VERDICT.allowed) {
       this.#entries.set(x, entry)
       noteLimit(x, id, leftOf(entry.tightest))
-      this.#counts.count(x.routeId, 'admitted')
+      this.#count(x.routeId, 'admitted')
       return null
     }
     if (verdict === VERDICT.unavailable) return this.#unavailable(x)
     noteLimit(x, id, 0)
     if (this.#isShadow) {
       this.#entries.set(x, entry)
-      this.#counts.count(x.routeId, 'shadow')
+      this.#count(x.routeId, 'shadow')
       return null
     }
-    this.#counts.count(x.routeId, 'limited')
+    this.#count(x.routeId, 'limited')
     return this.#refuse(entry, cost)
   }
 
   #unavailable(x: Exchange): Outcome {
-    this.#counts.count(x.routeId, 'unavailable')
+    this.#count(x.routeId, 'unavailable')
     if (this.#config.onStoreDown === 'open' || this.#isShadow) return null
     return refusal('GW_LIMITER_UNAVAILABLE', 'requests cannot be counted at the moment; try again', [
       'retry-after',
