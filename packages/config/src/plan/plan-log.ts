@@ -199,10 +199,7 @@ export interface LogPrivacyRule {
   readonly in: readonly ('headers' | 'query' | 'body' | 'vars')[]
   readonly do: 'mask' | 'delete' | 'hash' | 'encrypt' | 'detect'
   /** Part of the value that a mask leaves visible. */
-  readonly shape: {
-    readonly kind: 'whole' | 'keepFirst' | 'keepLast' | 'maskFirst'
-    readonly count: number
-  }
+  readonly shape: { readonly kind: 'whole' | 'keepFirst' | 'keepLast' | 'maskFirst'; readonly count: number }
 }
 
 /** Types of values that are recognised by their format. */

@@ -11,10 +11,11 @@ import type { EjectionPool } from '../upstream/state/ejection.js'
 import { TargetState } from '../upstream/state/target-state.js'
 import type { Target } from '../upstream/target.js'
 import { hostOf, portOf, proxyOptions } from '../upstream/transport/connect-options.js'
+import type { TransportOptions } from '../upstream/transport/connector.js'
 import { createConnector, type TlsOptions } from '../upstream/transport/connector.js'
 import type { Network } from '../upstream/transport/network.js'
 import type { Transport } from '../upstream/transport/transport.js'
-import { UndiciTransport, type UndiciTransportOptions } from '../upstream/undici/undici-transport.js'
+import { UndiciTransport } from '../upstream/undici/undici-transport.js'
 
 /** Creates a target for one of its addresses. With null, the system resolves its name when connecting. */
 export type CreateTarget = (target: TargetPlan, endpoint: Endpoint | null) => Target
@@ -83,7 +84,7 @@ export function targetFactory(
   }
 }
 
-function createTransport(plan: UpstreamPlan, options: UndiciTransportOptions, clock: CachedClock): Transport {
+function createTransport(plan: UpstreamPlan, options: TransportOptions, clock: CachedClock): Transport {
   const { http2, transport } = plan
   const isSecure = options.tls !== null
   if (http2.priorKnowledge) return new H2Transport({ ...options, fallback: null })

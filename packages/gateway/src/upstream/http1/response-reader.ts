@@ -52,10 +52,7 @@ export class ResponseReader {
 
   constructor(
     events: ResponseEvents,
-    options: {
-      readonly maxHeaderBytes: number
-      readonly headCache: ReceivedHeads
-    },
+    options: { readonly maxHeaderBytes: number; readonly headCache: ReceivedHeads },
   ) {
     this.#events = events
     this.#head = new ResponseHead(options.maxHeaderBytes)

@@ -1,6 +1,6 @@
 import type { PoolState } from '@sluice/core'
 import { AttemptQueue } from '../transport/attempt-queue.js'
-import { type ConnectorOptions, createConnector } from '../transport/connector.js'
+import { createConnector, type TransportOptions } from '../transport/connector.js'
 import { FAILURES } from '../transport/failure.js'
 import { ReadableUpload } from '../transport/readable-upload.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from '../transport/transport.js'
@@ -8,15 +8,7 @@ import { H2Attempt, type H2Owner } from './h2-attempt.js'
 import { H2Session, type H2SessionOwner } from './h2-session.js'
 
 /** Options for `H2Transport`. */
-export interface H2TransportOptions extends ConnectorOptions {
-  /** Origin as `http://host:port` or `https://host:port`. */
-  readonly origin: string
-  /** Maximum number of connections. Each carries up to 100 concurrent requests. */
-  readonly connections: number
-  readonly keepAliveMs: number
-  readonly pendingTimeoutMs: number
-  readonly maxHeaderBytes: number
-  readonly maxConnectionAgeMs: number
+export interface H2TransportOptions extends TransportOptions {
   /** Transport for a target that does not negotiate HTTP/2; null to use HTTP/2 without negotiation. */
   readonly fallback: Transport | null
 }

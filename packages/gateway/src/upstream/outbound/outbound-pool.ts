@@ -1,10 +1,11 @@
 import { type HttpAnswer, type HttpCall, HttpCallFailed } from '@sluice/core'
-import { UndiciTransport, type UndiciTransportOptions } from '../undici/undici-transport.js'
+import type { TransportOptions } from '../transport/connector.js'
+import { UndiciTransport } from '../undici/undici-transport.js'
 import { decodedAnswer } from './content-decoding.js'
 import { type CallBounds, OutboundCall } from './outbound-call.js'
 
 interface OutboundPoolOptions
-  extends Omit<UndiciTransportOptions, 'pendingTimeoutMs' | 'keepAliveMs' | 'maxHeaderBytes'> {
+  extends Omit<TransportOptions, 'pendingTimeoutMs' | 'keepAliveMs' | 'maxHeaderBytes'> {
   /** Host field. */
   readonly authority: string
   readonly connectMs: number

@@ -30,6 +30,20 @@ export interface ConnectorOptions {
   readonly protocols?: readonly string[]
 }
 
+/** Options for transports that open their connections with `createConnector`. */
+export interface TransportOptions extends ConnectorOptions {
+  /** Origin as `http://host:port` or `https://host:port`. */
+  readonly origin: string
+  /** Maximum number of connections. */
+  readonly connections: number
+  readonly keepAliveMs: number
+  /** Maximum wait for a connection in milliseconds. */
+  readonly pendingTimeoutMs: number
+  readonly maxHeaderBytes: number
+  /** Maximum age of a connection in milliseconds. Renewal makes it follow a changed address. */
+  readonly maxConnectionAgeMs: number
+}
+
 /**
  * Opens a connection and calls back once it is usable, or with the error.
  * @param timeoutMs limit for DNS, TCP and TLS together.

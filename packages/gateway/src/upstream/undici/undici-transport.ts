@@ -1,25 +1,12 @@
 import type { PoolState } from '@sluice/core'
 import type { Client, Dispatcher, Pool } from 'undici'
 import { AttemptQueue } from '../transport/attempt-queue.js'
-import { type ConnectorOptions, createConnector } from '../transport/connector.js'
+import { createConnector, type TransportOptions } from '../transport/connector.js'
 import { ReadableUpload } from '../transport/readable-upload.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from '../transport/transport.js'
 import { createAgingClient } from './aging-client.js'
 import { loadUndici } from './lazy-undici.js'
 import { type SlotOwner, UndiciAttempt } from './undici-attempt.js'
-
-/** Options for `UndiciTransport`. */
-export interface UndiciTransportOptions extends ConnectorOptions {
-  /** Origin as `http://host:port` or `https://host:port`. */
-  readonly origin: string
-  readonly connections: number
-  readonly keepAliveMs: number
-  /** Maximum wait for a connection in milliseconds. */
-  readonly pendingTimeoutMs: number
-  readonly maxHeaderBytes: number
-  /** Maximum age of a connection in milliseconds. Renewal makes it follow a changed address. */
-  readonly maxConnectionAgeMs: number
-}
 
 /**
  * HTTP/1.1 over undici pools, without pipelining. Response timeouts are left to the pipeline's timer wheel. A second
@@ -32,7 +19,7 @@ export interface UndiciTransportOptions extends ConnectorOptions {
  * a target does not respond, they would accumulate without limit.
  */
 export class UndiciTransport implements Transport, SlotOwner {
-  readonly #options: UndiciTransportOptions
+  readonly #options: TransportOptions
   readonly #pool: Pool
   #fresh: Pool | null = null
   /** Number of attempts that undici is processing. */
@@ -41,7 +28,7 @@ export class UndiciTransport implements Transport, SlotOwner {
   readonly #queue: AttemptQueue<UndiciAttempt>
   waits = 0
 
-  constructor(options: UndiciTransportOptions) {
+  constructor(options: TransportOptions) {
     this.#options = options
     this.#queue = new AttemptQueue(options.pendingTimeoutMs, (attempt) => attempt.giveUpWaiting())
     this.#pool = createPool(options, 1)
@@ -110,7 +97,7 @@ export class UndiciTransport implements Transport, SlotOwner {
   }
 }
 
-function createPool(options: UndiciTransportOptions, pipelining: 0 | 1): Pool {
+function createPool(options: TransportOptions, pipelining: 0 | 1): Pool {
   const connector = createConnector(options)
   const age = { connector, maxMs: options.maxConnectionAgeMs }
   return new (loadUndici().Pool)(options.origin, {

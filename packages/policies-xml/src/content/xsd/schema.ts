@@ -27,10 +27,7 @@ export const xsdSchema = field.policyOptions(
     schemas: field.list(
       schema,
       'All schema documents: the root schema and those that it includes and imports.',
-      {
-        minItems: 1,
-        maxItems: 1000,
-      },
+      { minItems: 1, maxItems: 1000 },
     ),
     root: field.optionalString('`systemId` of the root schema. Default: the first schema.', { minLength: 1 }),
     select: field.optionalText(

@@ -33,9 +33,7 @@ export const apiKeySchema = field.policyOptions(
     name: field.optionalText(
       256,
       'Header name (case-insensitive) or query parameter name (case-sensitive).',
-      {
-        default: 'x-api-key',
-      },
+      { default: 'x-api-key' },
     ),
     prefix: field.optionalText(
       64,

@@ -66,9 +66,7 @@ const oauth2 = field.optionalClosed('Tokens from an authorization server (RFC 67
   scopes: field.optionalList(
     field.string('A scope.', { pattern: '^[!#-\\[\\]-~]{1,256}$' }),
     'Scopes to request.',
-    {
-      maxItems: 100,
-    },
+    { maxItems: 100 },
   ),
   audience: field.optionalText(2048, 'Parameter `audience`, which some servers require.'),
   resource: field.optionalText(2048, 'Parameter `resource` (RFC 8707).'),

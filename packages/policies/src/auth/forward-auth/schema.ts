@@ -44,11 +44,7 @@ const cache = field.optionalClosed('Caches decisions. Without it the server is c
   ),
   maxEntries: field.optionalInteger(
     'Maximum number of decisions per worker, which together take at most 16 MB.',
-    {
-      default: 10_000,
-      minimum: 1,
-      maximum: 1_000_000,
-    },
+    { default: 10_000, minimum: 1, maximum: 1_000_000 },
   ),
 })
 

@@ -50,10 +50,7 @@ const signingKey = field.closed('Signing key.', {
 
 const component = field.string(
   'A component: `@method`, `content-type`, `@query-param;name="id"`, `x-list;sf`.',
-  {
-    minLength: 1,
-    maxLength: 256,
-  },
+  { minLength: 1, maxLength: 256 },
 )
 
 const replay = field.closed('Requires a `nonce`, and refuses nonces that have already been accepted.', {

@@ -5,10 +5,7 @@ const TARGET_PATTERN = "^(path|query|cookie|body|body:\\$.+|header:(\\*|[!#$%&'*
 
 const target = field.string(
   '`path`, `query`, `cookie`, `header:*`, `header:NAME`, `body` or `body:$.json.path`.',
-  {
-    pattern: TARGET_PATTERN,
-    maxLength: 1024,
-  },
+  { pattern: TARGET_PATTERN, maxLength: 1024 },
 )
 
 function actions(description: string) {

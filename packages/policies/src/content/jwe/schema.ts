@@ -14,10 +14,7 @@ const decrypt = field.closed('Decrypts bodies.', {
   algorithms: field.list(
     field.oneOf(KEY_ALGORITHMS, 'An algorithm.'),
     'Accepted key management algorithms (`alg`).',
-    {
-      minItems: 1,
-      uniqueItems: true,
-    },
+    { minItems: 1, uniqueItems: true },
   ),
   encryptions: field.optionalList(
     field.oneOf(ENCRYPTIONS, 'A content encryption algorithm.'),

@@ -5,10 +5,7 @@ function names(description: string) {
   return field.optionalList(
     field.string('Name, case-insensitive.', { minLength: 1, maxLength: 256 }),
     description,
-    {
-      minItems: 1,
-      maxItems: 200,
-    },
+    { minItems: 1, maxItems: 200 },
   )
 }
 

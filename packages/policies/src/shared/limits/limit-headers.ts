@@ -56,11 +56,7 @@ function writeLegacy(headers: HeaderList, entry: KeyLeases, limits: readonly Lim
 function tightestOf(
   entry: KeyLeases,
   nowMono: number,
-): {
-  readonly at: number
-  readonly left: number
-  readonly seconds: number
-} {
+): { readonly at: number; readonly left: number; readonly seconds: number } {
   const { tightest } = entry
   const seconds = Math.max(0, Math.ceil((tightest.resetMono - nowMono) / 1000))
   return { at: entry.leases.indexOf(tightest), left: leftOf(tightest), seconds }

@@ -24,10 +24,7 @@ export const concurrencyLimitSchema = field.policyOptions(
       {
         limit: field.integer(
           'Maximum number of waiting requests per key. Further requests are refused at once.',
-          {
-            minimum: 1,
-            maximum: 100_000,
-          },
+          { minimum: 1, maximum: 100_000 },
         ),
         timeout: field.optionalDuration('Maximum wait, at most 25s.', '1s'),
       },

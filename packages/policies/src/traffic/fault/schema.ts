@@ -21,11 +21,7 @@ export const faultSchema = field.policyOptions(
         header: field.string('Name of the header field.', { minLength: 1, maxLength: 256 }),
         value: field.string(
           'Secret of at least 16 characters, preferably as a reference: `${env:FAULT_KEY}`.',
-          {
-            secret: true,
-            minLength: 1,
-            maxLength: 1024,
-          },
+          { secret: true, minLength: 1, maxLength: 1024 },
         ),
       },
     ),

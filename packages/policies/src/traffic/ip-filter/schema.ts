@@ -7,10 +7,7 @@ function ranges(description: string) {
   return field.optionalList(
     field.string('An address or a range.', { minLength: 1, maxLength: 100 }),
     description,
-    {
-      minItems: 1,
-      maxItems: MAX_RANGES,
-    },
+    { minItems: 1, maxItems: MAX_RANGES },
   )
 }
 

@@ -61,9 +61,7 @@ export const responseCacheSchema = field.policyOptions(
         except: field.optionalList(
           field.string('Query parameter.', PARAMETER),
           'All parameters except these.',
-          {
-            maxItems: 100,
-          },
+          { maxItems: 100 },
         ),
       }),
       headers: field.optionalList(

@@ -35,10 +35,7 @@ export const securityHeadersSchema = field.policyOptions(
     remove: field.optionalList(
       field.string('Header name.', { minLength: 1, maxLength: 256 }),
       'Fields to remove.',
-      {
-        maxItems: 100,
-        default: ['server', 'x-powered-by', 'x-aspnet-version', 'x-aspnetmvc-version'],
-      },
+      { maxItems: 100, default: ['server', 'x-powered-by', 'x-aspnet-version', 'x-aspnetmvc-version'] },
     ),
   },
   [

@@ -23,10 +23,7 @@ const window = field.closed('Recurring time window.', {
   }),
   to: field.optionalString(
     'End time, exclusive. If it is not after `from`, the window ends on the next day.',
-    {
-      pattern: TIME_PATTERN,
-      default: '24:00',
-    },
+    { pattern: TIME_PATTERN, default: '24:00' },
   ),
 })
 
@@ -40,11 +37,7 @@ export const timeWindowSchema = field.policyOptions(
     ),
     timeZone: field.optionalString(
       'Time zone of all days and times, an IANA name such as `Europe/Istanbul`.',
-      {
-        default: 'UTC',
-        minLength: 1,
-        maxLength: 64,
-      },
+      { default: 'UTC', minLength: 1, maxLength: 64 },
     ),
     windows: field.list(window, 'Time windows. At least one of them must match.', {
       minItems: 1,
