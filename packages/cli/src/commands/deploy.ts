@@ -1,5 +1,5 @@
 import { extname } from 'node:path'
-import { type DocumentSource, formatDiff, type PlanChange } from '@sluice/config'
+import { formatDiff, type PlanChange } from '@sluice/config'
 import { visibleText } from '@sluice/core'
 import { type AdminAnswer, AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
@@ -28,56 +28,34 @@ export async function deploy(options: DeployOptions): Promise<number> {
   checkForElsewhere(source)
   const client = new AdminClient(options)
   const { tag } = await servingPlan(client)
-  const attempt = new Deploy(client, source, { tag, note: options.note ?? '', save: options.save === true })
-  const trial = await attempt.send(true)
+  const send = async (isTrial: boolean): Promise<DeployAnswer> => {
+    const query = new URLSearchParams()
+    if (isTrial) query.set('dryRun', '1')
+    else if (options.save === true) query.set('save', '1')
+    if (options.note) query.set('note', options.note)
+    const type = extname(source.name) === '.json' ? 'application/json' : 'application/yaml'
+    const answer = await client.send({
+      method: 'PUT',
+      path: `/v1/config?${query}`,
+      headers: { 'content-type': type, ...(tag === null ? {} : { 'if-match': tag }) },
+      body: source.text,
+      timeoutMs: TIMEOUT_MS,
+    })
+    return { answer, part: client.parsed(answer) }
+  }
+  const trial = await send(true)
   const result = trial.part.textOrNull('result')
   // An active document may not be saved to the file yet.
   const isAccepted = result === 'valid' || (result === 'unchanged' && options.save === true)
   if (isAccepted && options.output === 'table') print(...planned(trial.part))
   const { name } = source
   if (!isAccepted || options.dryRun === true) return report(trial, options.output, client, name)
-  return report(await attempt.send(false), options.output, client, name)
+  return report(await send(false), options.output, client, name)
 }
 
 interface DeployAnswer {
   readonly answer: AdminAnswer
   readonly part: AnswerPart
-}
-
-class Deploy {
-  readonly #client: AdminClient
-  readonly #source: DocumentSource
-  readonly #precondition: Readonly<Record<string, string>>
-  readonly #note: string
-  readonly #save: boolean
-
-  constructor(
-    client: AdminClient,
-    source: DocumentSource,
-    how: { readonly tag: string | null; readonly note: string; readonly save: boolean },
-  ) {
-    this.#client = client
-    this.#source = source
-    this.#note = how.note
-    this.#save = how.save
-    this.#precondition = how.tag === null ? {} : { 'if-match': how.tag }
-  }
-
-  async send(isTrial: boolean): Promise<DeployAnswer> {
-    const query = new URLSearchParams()
-    if (isTrial) query.set('dryRun', '1')
-    else if (this.#save) query.set('save', '1')
-    if (this.#note !== '') query.set('note', this.#note)
-    const type = extname(this.#source.name) === '.json' ? 'application/json' : 'application/yaml'
-    const answer = await this.#client.send({
-      method: 'PUT',
-      path: `/v1/config?${query}`,
-      headers: { 'content-type': type, ...this.#precondition },
-      body: this.#source.text,
-      timeoutMs: TIMEOUT_MS,
-    })
-    return { answer, part: this.#client.parsed(answer) }
-  }
 }
 
 /** Formats the changes of a document, one per line. */

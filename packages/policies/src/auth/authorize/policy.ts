@@ -22,17 +22,17 @@ export const authorize = definePolicy({
   schema: authorizeSchema,
   needsConsumer: ({ phase }) => phase,
   compile(config, env) {
-    const decision = new Decision(config, env)
-    const decide = config.dryRun ? dryRun(decision) : (x: Exchange) => decision.make(x)
+    const decision = compileDecision(config, env)
+    const decide = config.dryRun ? dryRun(decision) : decision
     return config.phase === 'body'
       ? { name: 'authorize', decidesOnBody: true, onRequestBody: decide }
       : { name: 'authorize', onRequest: decide }
   },
 })
 
-function dryRun(decision: Decision): (x: Exchange) => Outcome {
+function dryRun(decide: (x: Exchange) => Outcome): (x: Exchange) => Outcome {
   return (x) => {
-    if (decision.make(x) === null) return null
+    if (decide(x) === null) return null
     x.record.reason = ''
     x.setVar('authorize', 'would-deny')
     return null
@@ -44,60 +44,52 @@ interface AllowRule extends Rule {
   readonly scopeRefusal: Reply
 }
 
-/** Decides: a matching rule of `deny` wins, then one rule of `allow` must match. */
-class Decision {
+/** Compiles the decision: a matching rule of `deny` wins, then one rule of `allow` must match. */
+function compileDecision({ allow, deny = [], challenge, phase }: AuthorizeConfig, env: CompileEnv) {
+  if (!isFieldValue(challenge))
+    throw new Error("'challenge' contains a character that is not allowed in a header")
+  const compiled = (place: string, rules: readonly RuleConfig[]): Rule[] =>
+    rules.map((rule, i) => withContext(`rule ${i + 1} of '${place}':`, () => compileRule(rule, phase, env)))
+  const denying = compiled('deny', deny)
+  const denied = env.refusal('GW_ACCESS_DENIED', 'you may not call this API; ask its operator for access')
+  const missing = env.refusal('GW_AUTH_MISSING', 'send credentials with the request', [
+    'www-authenticate',
+    challenge,
+  ])
   /** Rules that allow a caller, or null if every authenticated caller is allowed. */
-  readonly #allow: readonly AllowRule[] | null
-  readonly #deny: readonly Rule[]
-  readonly #missing: Reply
-  readonly #denied: Reply
-
-  constructor({ allow, deny = [], challenge, phase }: AuthorizeConfig, env: CompileEnv) {
-    if (!isFieldValue(challenge))
-      throw new Error("'challenge' contains a character that is not allowed in a header")
-    const compiled = (place: string, rules: readonly RuleConfig[]): Rule[] =>
-      rules.map((rule, i) => withContext(`rule ${i + 1} of '${place}':`, () => compileRule(rule, phase, env)))
-    this.#deny = compiled('deny', deny)
-    this.#denied = env.refusal('GW_ACCESS_DENIED', 'you may not call this API; ask its operator for access')
-    this.#missing = env.refusal('GW_AUTH_MISSING', 'send credentials with the request', [
-      'www-authenticate',
-      challenge,
-    ])
-    this.#allow =
-      allow === 'authenticated'
-        ? null
-        : compiled('allow', allow).map((rule) => ({
-            ...rule,
-            scopeRefusal: scopeRefusal('credential', rule.scopes, bearerChallenge(), env),
-          }))
-  }
-
-  make(x: Exchange): Outcome {
+  const allowing: readonly AllowRule[] | null =
+    allow === 'authenticated'
+      ? null
+      : compiled('allow', allow).map((rule) => ({
+          ...rule,
+          scopeRefusal: scopeRefusal('credential', rule.scopes, bearerChallenge(), env),
+        }))
+  return (x: Exchange): Outcome => {
     const { consumer } = x
-    if (consumer === null) return this.#missing
-    for (let i = 0; i < this.#deny.length; i++) {
-      if (unmetRequirement(this.#deny[i]!, consumer, x) !== null) continue
+    if (consumer === null) return missing
+    for (let i = 0; i < denying.length; i++) {
+      if (unmetRequirement(denying[i]!, consumer, x) !== null) continue
       x.record.reason = `deny[${i}]`
-      return this.#denied
+      return denied
     }
-    if (this.#allow === null) return null
-    for (let i = 0; i < this.#allow.length; i++) {
-      if (unmetRequirement(this.#allow[i]!, consumer, x) === null) return null
+    if (allowing === null) return null
+    for (let i = 0; i < allowing.length; i++) {
+      if (unmetRequirement(allowing[i]!, consumer, x) === null) return null
     }
-    return this.#refuse(x, consumer, this.#allow)
+    return lackedScopes(x, consumer, allowing) ?? denied
   }
+}
 
-  /**
-   * Refuses the caller. Logs the first unmet condition of each rule, and tells the caller which scopes would
-   * be sufficient.
-   */
-  #refuse(x: Exchange, consumer: Consumer, rules: readonly AllowRule[]): Reply {
-    const unmet = rules.map((rule) => unmetRequirement(rule, consumer, x))
-    x.record.reason = unmet
-      .map((requirement, i) => `allow[${i}] needs ${requirement?.text ?? ''}`)
-      .join('; ')
-      .slice(0, MAX_REASON)
-    const nearly = unmet.findIndex((requirement) => requirement?.kind === SCOPES)
-    return nearly < 0 ? this.#denied : rules[nearly]!.scopeRefusal
-  }
+/**
+ * Logs the first unmet condition of each rule. Returns the refusal of a rule that lacks only scopes, or null if
+ * there is none.
+ */
+function lackedScopes(x: Exchange, consumer: Consumer, rules: readonly AllowRule[]): Reply | null {
+  const unmet = rules.map((rule) => unmetRequirement(rule, consumer, x))
+  x.record.reason = unmet
+    .map((requirement, i) => `allow[${i}] needs ${requirement?.text ?? ''}`)
+    .join('; ')
+    .slice(0, MAX_REASON)
+  const nearly = unmet.findIndex((requirement) => requirement?.kind === SCOPES)
+  return nearly < 0 ? null : rules[nearly]!.scopeRefusal
 }

@@ -27,53 +27,42 @@ export const oauth2Introspection = definePolicy({
   cost: 'io',
   secretNames: (config) => [tokenLocation(config).name],
   authenticates: () => 'request',
-  compile(config, env) {
-    const gate = new TokenGate(config, env)
-    return { name: 'oauth2-introspection', onRequest: (x) => gate.admit(x) }
-  },
+  compile: (config, env) => ({ name: 'oauth2-introspection', onRequest: compileGate(config, env) }),
 })
 
 /** Syntax of bearer tokens (RFC 6750 section 2.1). */
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/
 
-/** Decides on one request. A cached token costs one digest and one map lookup. */
-class TokenGate {
-  readonly #bearer: BearerGate
-  readonly #introspection: Introspection
-  readonly #refusals: IntrospectionRefusals
-  readonly #report: (reason: string) => void
-
-  /** @throws Error if an option is invalid. */
-  constructor(config: IntrospectionConfig, env: CompileEnv) {
-    this.#refusals = refusalsOf(config, env)
-    const forwarded = new ForwardedClaims(config.forwardClaims, tokenLocation(config).name)
-    this.#bearer = new BearerGate(config, forwarded, this.#refusals)
-    this.#introspection = new Introspection(config, this.#refusals, forwarded, env)
-    const server = new URL(config.url).origin
-    this.#report = (reason) => env.report('introspection_failed', { server, reason })
-  }
-
-  admit(x: Exchange): Eventual {
-    const token = this.#bearer.read(x)
-    if (typeof token !== 'string') return token
-    if (!TOKEN.test(token)) return this.#refusals.malformed
-    const hop = hopField(x)
-    if (hop === null) return CALL_LOOP
-    const found = this.#introspection.tokenOf(token, hop)
-    if (!(found instanceof Promise)) return this.#bearer.decide(x, found)
-    return found.then(
-      (late) => this.#bearer.decide(x, late),
-      (error: unknown) => this.#fail(x, error),
-    )
-  }
-
+/**
+ * Returns a function that decides on one request. A cached token costs one digest and one map lookup.
+ * @throws Error if an option is invalid.
+ */
+function compileGate(config: IntrospectionConfig, env: CompileEnv): (x: Exchange) => Eventual {
+  const refusals = refusalsOf(config, env)
+  const forwarded = new ForwardedClaims(config.forwardClaims, tokenLocation(config).name)
+  const bearer = new BearerGate(config, forwarded, refusals)
+  const introspection = new Introspection(config, refusals, forwarded, env)
+  const server = new URL(config.url).origin
   /** @throws the error if the server did not cause it. */
-  #fail(x: Exchange, error: unknown): Outcome {
+  const fail = (x: Exchange, error: unknown): Outcome => {
     if (!(error instanceof HttpCallFailed) && !(error instanceof IntrospectionFailed)) throw error
     const reason = reasonOf(error)
-    this.#report(reason)
+    env.report('introspection_failed', { server, reason })
     x.record.reason = reason
-    return this.#refusals.unavailable
+    return refusals.unavailable
+  }
+  return (x) => {
+    const token = bearer.read(x)
+    if (typeof token !== 'string') return token
+    if (!TOKEN.test(token)) return refusals.malformed
+    const hop = hopField(x)
+    if (hop === null) return CALL_LOOP
+    const found = introspection.tokenOf(token, hop)
+    if (!(found instanceof Promise)) return bearer.decide(x, found)
+    return found.then(
+      (late) => bearer.decide(x, late),
+      (error: unknown) => fail(x, error),
+    )
   }
 }
 
