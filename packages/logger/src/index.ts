@@ -11,7 +11,6 @@ export { formatRecordLine, type LineOptions, RECORD_HEADING } from './reader/rec
 export type { RecordSource, SearchOptions, TailOptions } from './reader/record-source.js'
 export { type RecordView, recordValue, type TrafficRecord } from './reader/record-view.js'
 export type { CaptureNarrowing } from './record/capture-narrowing.js'
-export { encodeRecord } from './record/record.js'
 export { type FieldSet, type RecordEnv, type RecordOptions, recordEnv } from './record/record-env.js'
 export { isInSample } from './record/sample.js'
 export { RecordDecryptor } from './redaction/record-decryptor.js'

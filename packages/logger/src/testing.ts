@@ -4,6 +4,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CaptureRules, consumerOf, Exchange, type LogSink, NO_ROUTE, PHASE } from '@sluice/core'
 import { assertIdentity, type ExchangeFields, setFields, type WritableExchange } from '@sluice/core/testing'
+import { writeRecord } from './record/record.js'
+import type { RecordEnv } from './record/record-env.js'
+import { RecordLines } from './record/record-lines.js'
+import { RecordWriter } from './record/record-writer.js'
 import { parseSegmentFile } from './writer/segment-name.js'
 
 export { assertIdentity }
@@ -50,6 +54,17 @@ export function sampleExchange(changes: ExchangeFields = {}): Exchange {
   x.requestBytes = 128
   x.responseBytes = 2048
   return setFields(x, changes)
+}
+
+const writer = new RecordWriter()
+
+/** Returns the record of an exchange as a line of JSON, without the newline. */
+export function encodeRecord(x: Exchange, env: RecordEnv, hasBodies = true): string {
+  writer.begin()
+  writeRecord(x, env, writer, hasBodies)
+  const lines = new RecordLines(env.texts.memory)
+  lines.append(writer.bytes, 0, writer.length)
+  return lines.lines.toString('latin1').slice(0, -1)
 }
 
 const OFF = { headers: false, body: false }

@@ -10,9 +10,8 @@ import {
   WebSocketCounts,
 } from '@sluice/core'
 import { setFields } from '@sluice/core/testing'
-import { encodeRecord } from '../record/record.js'
 import { recordEnv } from '../record/record-env.js'
-import { captureRules, sampleExchange } from '../testing.js'
+import { captureRules, encodeRecord, sampleExchange } from '../testing.js'
 import { TRAFFIC_MAPPING } from './mapping.js'
 
 const ON = { headers: true, body: true }

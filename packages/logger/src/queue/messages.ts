@@ -1,82 +1,57 @@
-import type { MessagePort } from 'node:worker_threads'
-import type { LossReason, Takeover } from '@sluice/core'
+import type { Takeover } from '@sluice/core'
+import type { TextMemory } from '../record/shared-texts.js'
+import { newRing, type RingMemory } from './ring.js'
+import {
+  type CountChange,
+  type CountsMemory,
+  type NotedLosses,
+  newCounts,
+  newNotedLosses,
+} from './shared-counts.js'
 
-/** Complete lines for the writer thread. The buffer is transferred, not copied. */
-export interface Batch {
-  readonly kind: 'batch'
-  readonly buffer: ArrayBuffer
-  /** Number of used bytes in the buffer. */
-  readonly length: number
-  readonly records: number
+/** Memory shared by the request path and a log thread. It outlives the thread. */
+export interface LogMemory {
+  readonly ring: RingMemory
+  /** Texts to which the records in the ring refer. */
+  readonly texts: TextMemory
+  /** Counts kept by the log thread. */
+  readonly counts: CountsMemory
+  /** Records that the request path has lost, as `dropped`. */
+  readonly lost: CountsMemory
+  /** Those of them that log threads have noted. */
+  readonly noted: NotedLosses
 }
 
-/** Records that were lost before they could be sent to the thread. */
-export interface Lost {
-  readonly kind: 'lost'
-  readonly records: number
-  readonly reason: LossReason
+/** Creates the memory of a log. See `newRing` for the sizes. */
+export function newLogMemory(texts: TextMemory, waitingBytes: number, maxRecordBytes: number): LogMemory {
+  const ring = newRing(waitingBytes, maxRecordBytes)
+  return { ring, texts, counts: newCounts(), lost: newCounts(), noted: newNotedLosses() }
 }
 
-/** Message to the writer thread. */
-export type ToWriter = Batch | Lost | { readonly kind: 'close'; readonly deadlineMs: number }
+/** `workerData` of a log thread. */
+export interface ThreadData<T> {
+  readonly memory: LogMemory
+  /** Interval in milliseconds at which the thread looks for records. */
+  readonly lookEveryMs: number
+  readonly options: T
+}
 
-/**
- * Changes of the record counts since the last receipt. A thread answers every batch with one receipt, in
- * order, and sends more when its stored records change. In every receipt:
- *
- *     records + adopted = indexed + dead + dropped + onDisk + inMemory
- */
-export interface Receipt {
-  readonly kind: 'receipt'
-  /** Bytes and records of the answered batch, or 0 without a batch. */
-  readonly length: number
-  readonly records: number
-  /** Records found in abandoned spools. */
-  readonly adopted: number
-  /** Takeovers of these spools. */
-  readonly takeovers: readonly Takeover[]
+/** Message to a log thread. `wake`: records have arrived while it was asleep. */
+export type ToThread = { readonly kind: 'wake' } | { readonly kind: 'close'; readonly deadlineMs: number }
+
+/** Message of a log thread. */
+export interface FromThread {
   /** Owner name of the thread's part of a spool. Reported once. */
-  readonly owner: string
-  readonly indexed: number
-  readonly dead: number
-  /** Dead letters that were deleted. Counted separately from the other numbers. */
-  readonly deadRemoved: number
-  /** Records lost because of `reason`. */
-  readonly dropped: number
-  readonly reason: LossReason | ''
-  /** Change of the number of records that the thread has on disk and in memory. */
-  readonly onDisk: number
-  readonly inMemory: number
-  /** Problem for the operator, or empty. */
-  readonly problem: string
-  /** Buffer of the answered batch for reuse, or null. Transferred, not copied. */
-  readonly buffer: ArrayBuffer | null
+  readonly owner?: string
+  /** Takeovers of abandoned spools. */
+  readonly takeovers?: readonly Takeover[]
+  /** Problem for the operator, and the number of records lost by it. */
+  readonly problem?: string
+  readonly lost?: number
 }
 
-/** Reports changes of the record counts. */
-export type ReportChange = (change: Partial<Receipt>) => void
+/** Change that a log thread reports. */
+export interface LogChange extends CountChange, FromThread {}
 
-/** A receipt without changes. */
-const NO_CHANGE: Receipt = {
-  kind: 'receipt',
-  length: 0,
-  records: 0,
-  adopted: 0,
-  takeovers: [],
-  owner: '',
-  indexed: 0,
-  dead: 0,
-  deadRemoved: 0,
-  dropped: 0,
-  reason: '',
-  onDisk: 0,
-  inMemory: 0,
-  problem: '',
-  buffer: null,
-}
-
-/** Sends a receipt for a processed batch or another change. */
-export function sendReceipt(port: MessagePort, change: Partial<Receipt>): void {
-  const buffer = change.buffer ?? null
-  port.postMessage({ ...NO_CHANGE, ...change } satisfies Receipt, buffer === null ? [] : [buffer])
-}
+/** Reports a change. */
+export type ReportChange = (change: LogChange) => void

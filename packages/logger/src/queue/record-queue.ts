@@ -1,20 +1,22 @@
 import type { Exchange, LogIdentity, LogSink, LossReason } from '@sluice/core'
 import { steadyMs } from '../lib/steady-clock.js'
-import { encodeRecord } from '../record/record.js'
+import { writeRecord } from '../record/record.js'
 import type { RecordEnv } from '../record/record-env.js'
-import type { Batch, Receipt } from './messages.js'
-import { giveBack, OpenBatch } from './open-batch.js'
+import { RecordWriter } from '../record/record-writer.js'
+import { type FromThread, type LogMemory, newLogMemory } from './messages.js'
 import { ProblemReport } from './problem-report.js'
+import { RingWriter } from './ring.js'
+import { type Counts, CountsWriter, readCounts } from './shared-counts.js'
 import { SpoolOwners } from './spool-owners.js'
 import { type WriterProgram, WriterThread } from './writer-thread.js'
 
-/** Options for passing records from the request path to a writer thread. */
+/** Options for passing records from the request path to a log thread. */
 export interface RecordQueueOptions {
   readonly env: RecordEnv
   readonly program: WriterProgram
-  /** Maximum number of bytes waiting for a receipt. Beyond it, new records are dropped. */
+  /** Maximum number of bytes waiting for the thread. Beyond it, new records are dropped. */
   readonly queueBytes: number
-  /** Maximum time that a record waits in an open batch, in milliseconds. */
+  /** Maximum time in milliseconds after which the thread looks for records. */
   readonly flushMs: number
   /** Maximum size of a record in bytes. Larger records are dropped. */
   readonly maxRecordBytes: number
@@ -59,61 +61,58 @@ export function newSpoolCount(): SpoolCount {
  * the gateway's start.
  */
 const OPENING_MS = 5000
+const SLOW = 'the writer of the traffic log is too slow'
 
 /**
- * The log sink of a worker. The request path encodes each record into a batch. The writer thread answers each
- * batch with a receipt.
+ * The log sink of a worker. The request path writes each record to a ring, and the log thread reads it from there:
  *
- *     record ─► open batch ─► sealed batches ─► thread ─► receipt
- *               └──────────── held: at most queueBytes ─────────┘
+ *     record ─► ring: at most queueBytes ─► thread ─► file, or spool and output
  *
- * Sealed batches wait here only while no thread is running. At any moment, every record is counted in exactly
- * one place.
+ * While no thread is running, records wait in the ring. At any moment, every record is counted in exactly one place.
  */
 export class RecordQueue implements LogSink {
   readonly opened: Promise<void>
   #resolveOpened: () => void = () => {}
   readonly #options: RecordQueueOptions
-  readonly #writer: WriterThread
+  readonly #memory: LogMemory
+  readonly #ring: RingWriter
+  readonly #writer: RecordWriter
+  readonly #lost: CountsWriter
+  readonly #thread: WriterThread
   readonly #report: ProblemReport
   readonly #timer: NodeJS.Timeout
   #isTimerSet = false
-  #open: OpenBatch | null = null
-  #sealed: Batch[] = []
-  #heldBytes = 0
-  #held = 0
-  /** Held records that were sent to the thread. */
-  #sent = 0
-  #sentBytes = 0
-  #received = 0
-  #indexed = 0
-  #dead = 0
-  #deadRemoved = 0
-  /** Records that the thread has on disk and in memory. */
-  #spooled = 0
-  #kept = 0
-  readonly #dropped = new Map<LossReason, number>()
-  /** Dropped records that were not reported to the thread yet. */
-  readonly #unreported = new Map<LossReason, number>()
+  /** Records that were put in the ring, without those that were lost there or with a thread. */
+  #published = 0
+  /** Those of them that ended threads left on disk. */
+  #left = 0
+  /** Records of abandoned spools that this sink had already counted, and those found to be delivered. */
+  #again = 0
+  #delivered = 0
   #closed: Promise<void> | null = null
+  /** Final counts of the thread, once the sink is closed. */
+  #final: Counts | null = null
   readonly #spoolCount: SpoolCount
   readonly #owners: SpoolOwners
 
   constructor(options: RecordQueueOptions) {
     this.#options = options
+    this.#memory = newLogMemory(options.env.texts.memory, options.queueBytes, options.maxRecordBytes)
+    this.#ring = new RingWriter(this.#memory.ring, options.queueBytes)
+    this.#writer = new RecordWriter()
+    this.#lost = new CountsWriter(this.#memory.lost)
     // Counting into an unused array is cheaper than checking whether there is a spool.
     this.#spoolCount = options.spool?.count ?? newSpoolCount()
     this.#owners = new SpoolOwners(options.spool?.owner ?? '')
     this.opened = options.spool === null ? Promise.resolve() : this.#opening()
     this.#report = new ProblemReport(options.onProblem)
-    this.#writer = new WriterThread(options.program, {
-      onReceipt: (receipt) => this.#settle(receipt),
-      onDown: (problem) => this.#loseSent(problem),
-      onUp: () => this.#flush(),
+    this.#thread = new WriterThread(options.program, this.#memory, options.flushMs, {
+      onMessage: (message) => this.#hear(message),
+      onDown: (problem) => this.#loseThread(problem),
     })
     this.#timer = setTimeout(() => this.#tick(), options.flushMs)
     this.#timer.unref()
-    this.#writer.start()
+    this.#thread.start()
   }
 
   #opening(): Promise<void> {
@@ -127,50 +126,84 @@ export class RecordQueue implements LogSink {
   }
 
   record(x: Exchange): void {
-    this.#received++
     if (this.#closed !== null) {
       this.#drop(1, 'closed', 'they arrived after the traffic log was closed')
       return
     }
-    if (this.#heldBytes >= this.#options.queueBytes) {
-      this.#drop(1, 'queue_full', 'the writer of the traffic log is too slow')
+    if (this.#ring.isFull) {
+      this.#drop(1, 'queue_full', SLOW)
       return
     }
-    let line: string
     try {
-      line = this.#lineOf(x)
+      this.#write(x)
     } catch (error) {
       // A bug, but it must not affect the request.
       this.#drop(1, 'not_encodable', String(error))
       return
     }
-    this.#add(line)
+    if (this.#writer.length > this.#options.maxRecordBytes) {
+      this.#drop(1, 'too_large', `a record of ${this.#writer.length} bytes does not fit in a segment`)
+      return
+    }
+    const next = this.#ring.add(this.#writer)
+    if (next === 'drop the record') {
+      this.#drop(1, 'queue_full', SLOW)
+      return
+    }
+    this.#published++
+    this.#spoolCount[0]!++
+    if (next === 'wake the thread') this.#thread.wake()
+    if (this.#options.spool !== null) this.#setTimer()
+  }
+
+  /** Writes a record, without its bodies if they make it too large. */
+  #write(x: Exchange): void {
+    const writer = this.#writer
+    const { env, maxRecordBytes } = this.#options
+    if (env.texts.isFull && this.#ring.isEmpty) env.texts.clear()
+    writer.begin()
+    writeRecord(x, env, writer)
+    if (writer.length <= maxRecordBytes || x.record.capture === null) return
+    writer.begin()
+    writeRecord(x, env, writer, false)
   }
 
   identity(): LogIdentity {
+    const counts = this.#counts
+    const { indexed, dead, deadRemoved, adopted, onDisk, inMemory } = counts
+    const droppedBy = new Map(readCounts(this.#memory.lost).droppedBy)
+    let received = this.#published + adopted - this.#again
+    for (const records of droppedBy.values()) received += records
+    for (const [reason, records] of counts.droppedBy)
+      droppedBy.set(reason, (droppedBy.get(reason) ?? 0) + records)
     let dropped = 0
-    for (const count of this.#dropped.values()) dropped += count
+    for (const records of droppedBy.values()) dropped += records
+    const inRing = this.#inRing(counts)
     return {
-      received: this.#received,
-      indexed: this.#indexed,
-      dead: this.#dead,
-      deadRemoved: this.#deadRemoved,
+      received,
+      indexed: indexed + this.#delivered,
+      dead,
+      deadRemoved,
       dropped,
-      droppedBy: Object.fromEntries(this.#dropped),
-      onDisk: this.#spooled + this.#owners.endedRecords,
-      inMemory: this.#held + this.#kept,
-      lagMs: this.#lagMs,
-      ...(this.#options.spool === null
-        ? {}
-        : { spools: this.#owners.handovers(this.#spooled + this.#held + this.#kept) }),
+      droppedBy: Object.fromEntries(droppedBy),
+      onDisk: onDisk + this.#owners.endedRecords,
+      inMemory: inRing + inMemory,
+      lagMs: this.#lagMs(onDisk + inMemory),
+      ...(this.#options.spool === null ? {} : { spools: this.#owners.handovers(onDisk + inMemory + inRing) }),
     }
   }
 
-  get #lagMs(): number {
+  get #counts(): Counts {
+    return this.#final ?? readCounts(this.#memory.counts)
+  }
+
+  #inRing({ taken }: Counts): number {
+    return this.#published - this.#left - taken
+  }
+
+  #lagMs(waiting: number): number {
     const oldestMono = this.#spoolCount[4]!
-    return Number.isNaN(oldestMono) || this.#spooled + this.#kept === 0
-      ? 0
-      : Math.max(0, Math.round(steadyMs() - oldestMono))
+    return Number.isNaN(oldestMono) || waiting === 0 ? 0 : Math.max(0, Math.round(steadyMs() - oldestMono))
   }
 
   close(deadlineMs: number): Promise<void> {
@@ -178,121 +211,57 @@ export class RecordQueue implements LogSink {
     return this.#closed
   }
 
-  /** Encodes a record, without its bodies if they make it too large. */
-  #lineOf(x: Exchange): string {
-    const line = encodeRecord(x, this.#options.env) + '\n'
-    if (line.length <= this.#options.maxRecordBytes || x.record.capture === null) return line
-    return encodeRecord(x, this.#options.env, false) + '\n'
-  }
-
-  #add(line: string): void {
-    const bytes = line.length
-    if (bytes > this.#options.maxRecordBytes) {
-      this.#drop(1, 'too_large', `a record of ${bytes} bytes does not fit in a segment`)
-      return
+  #hear({ owner, takeovers, lost = 0, problem = '' }: FromThread): void {
+    if (owner !== undefined) {
+      this.#resolveOpened()
+      this.#owners.threadBegan(owner)
     }
-    if (this.#open !== null && !this.#open.takes(bytes)) this.#seal(this.#open)
-    this.#open ??= new OpenBatch(bytes)
-    this.#open.add(line)
-    this.#held++
-    this.#heldBytes += bytes
-    this.#spoolCount[0]!++
-    if (this.#open.isFull) this.#flush()
-    else this.#setTimer()
-  }
-
-  #seal(batch: OpenBatch): void {
-    this.#sealed.push(batch.seal())
-    this.#open = null
-    this.#flush()
-  }
-
-  #flush(): void {
-    if (!this.#writer.isUp) return
-    if (this.#open !== null) this.#sealed.push(this.#open.seal())
-    this.#open = null
-    for (const batch of this.#sealed) {
-      this.#sent += batch.records
-      this.#sentBytes += batch.length
-      this.#writer.send(batch)
+    if (takeovers !== undefined) {
+      const { again, delivered } = this.#owners.takeOver(takeovers)
+      this.#again += again
+      this.#delivered += delivered
     }
-    this.#sealed.length = 0
-    if (this.#unreported.size > 0) this.#reportLosses()
-  }
-
-  #reportLosses(): void {
-    for (const [reason, records] of this.#unreported) this.#writer.notify({ kind: 'lost', reason, records })
-    this.#unreported.clear()
-  }
-
-  #settle(receipt: Receipt): void {
-    this.#resolveOpened()
-    const { records, length, dropped, reason, problem, buffer } = receipt
-    if (buffer !== null) giveBack(buffer)
-    this.#sent -= records
-    this.#sentBytes -= length
-    this.#held -= records
-    this.#heldBytes -= length
-    if (receipt.owner !== '') this.#owners.threadBegan(receipt.owner)
-    const { again, delivered } = this.#owners.takeOver(receipt.takeovers)
-    this.#received += receipt.adopted - again
-    this.#indexed += receipt.indexed + delivered
-    this.#dead += receipt.dead
-    this.#deadRemoved += receipt.deadRemoved
-    this.#spooled += receipt.onDisk
-    this.#kept += receipt.inMemory
-    if (reason !== '') this.#count(dropped, reason, problem)
-    else if (problem !== '') this.#report.note(0, problem)
+    if (problem !== '') this.#report.note(lost, problem)
     this.#report.send(false)
+    if (this.#report.isPending) this.#setTimer()
   }
 
-  /**
-   * Counts the batches without a receipt as lost when the thread has ended, although part of them may be on
-   * disk.
-   */
-  #loseSent(problem: string): void {
-    const lost = this.#sent + this.#kept
-    this.#held -= this.#sent
-    this.#kept = 0
-    this.#spoolCount[1] = this.#spoolCount[0]! - this.#held
-    // Records on disk are not lost. The next thread takes them over.
-    if (this.#closed === null) {
-      this.#owners.threadEnded(this.#spooled)
-      this.#spooled = 0
-    }
-    this.#heldBytes -= this.#sentBytes
-    this.#sent = 0
-    this.#sentBytes = 0
-    if (lost > 0) this.#drop(lost, 'writer_lost', `the writer of the traffic log ended: ${problem}`)
-    else if (problem !== '') this.#report.note(0, `the writer of the traffic log ended: ${problem}`)
+  /** Counts the records that only the ended thread had as lost. Those in the ring wait for the next thread. */
+  #loseThread(problem: string): void {
+    const { inMemory, onDisk } = this.#counts
+    // Records on disk are not lost. The next thread takes them over, or that of another sink.
+    const left = this.#closed === null ? onDisk : 0
+    if (this.#closed === null) this.#owners.threadEnded(left)
+    this.#left += left
+    const counts = new CountsWriter(this.#memory.counts)
+    counts.add({ taken: -inMemory - left, inMemory: -inMemory, onDisk: -left })
+    const lost = inMemory + this.#ring.threadEnded()
+    this.#published -= lost
+    this.#spoolCount[1] = this.#spoolCount[0]! - this.#inRing(this.#counts)
+    const cause = `the writer of the traffic log ended: ${problem}`
+    if (lost > 0) this.#drop(lost, 'writer_lost', cause)
+    else if (problem !== '') this.#report.note(0, cause)
     this.#report.send(false)
   }
 
   async #finish(deadlineMs: number): Promise<void> {
     clearTimeout(this.#timer)
-    this.#writer.start()
-    this.#flush()
-    await this.#writer.close(deadlineMs)
+    this.#thread.start()
+    await this.#thread.close(deadlineMs)
     this.#options.spool?.close()
-    const left = this.#held + this.#kept
+    const counts = this.#counts
+    const left = this.#inRing(counts) + counts.inMemory
+    this.#published -= left
+    // An abandoned thread may still change the shared counts.
+    this.#final = { ...counts, taken: this.#published - this.#left, inMemory: 0 }
     if (left > 0) this.#drop(left, 'close_deadline', `not written within ${deadlineMs} ms of closing`)
-    this.#held = 0
-    this.#kept = 0
-    this.#heldBytes = 0
-    this.#sealed.length = 0
-    this.#open = null
     this.#report.send(true)
   }
 
-  /** Drops records before they reach the thread. The thread is told with the next batch. */
-  #drop(records: number, reason: LossReason, cause: string): void {
-    this.#unreported.set(reason, (this.#unreported.get(reason) ?? 0) + records)
-    this.#count(records, reason, cause)
-  }
-
-  #count(records: number, reason: LossReason, cause: string): void {
-    this.#dropped.set(reason, (this.#dropped.get(reason) ?? 0) + records)
-    this.#report.note(records, cause)
+  /** Drops records that no thread has. */
+  #drop(dropped: number, reason: LossReason, cause: string): void {
+    this.#lost.add({ dropped, reason })
+    this.#report.note(dropped, cause)
     this.#setTimer()
   }
 
@@ -305,9 +274,7 @@ export class RecordQueue implements LogSink {
 
   #tick(): void {
     this.#isTimerSet = false
-    // Must happen before the batch is sent, and even if no thread is running that could count it.
     const isNoted = this.#options.spool?.note(this.#spoolCount[0]!) ?? true
-    this.#flush()
     this.#report.send(false)
     if (this.#report.isPending || !isNoted) this.#setTimer()
   }

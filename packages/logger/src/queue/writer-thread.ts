@@ -1,53 +1,40 @@
 import { Worker } from 'node:worker_threads'
-import type { Batch, Lost, Receipt, ToWriter } from './messages.js'
+import type { FromThread, LogMemory, ThreadData, ToThread } from './messages.js'
 
 /** Minimum interval between restarts of the thread, in milliseconds. */
 const RESTART_EVERY_MS = 1000
-/**
- * Heap limit in MiB. Batches are 128 KiB and every queue is bounded, so a thread that needs more has a memory
- * leak.
- */
+/** Heap limit in MiB. Every queue is bounded, so a thread that needs more has a memory leak. */
 const THREAD_HEAP_MIB = 96
 
-/**
- * Program of a writer thread. It receives `ToWriter` messages and answers each batch with a `Receipt`, in
- * order.
- */
+/** Program of a log thread, which runs a `RecordFeed`. */
 export interface WriterProgram {
   readonly entry: URL
-  /** Passed to the thread as `workerData`. */
+  /** Passed to the thread in `ThreadData`. */
   readonly options: unknown
 }
 
-/** Callbacks for the owner of a writer thread. */
+/** Callbacks for the owner of a log thread. */
 export interface WriterEvents {
-  onReceipt(receipt: Receipt): void
-  /**
-   * Called when the thread has ended. Batches without a receipt are lost. `problem` is empty if the thread
-   * was closed.
-   */
+  onMessage(message: FromThread): void
+  /** Called when the thread has ended. `problem` is empty if the thread was closed. */
   onDown(problem: string): void
-  /** Called when a thread accepts batches, also after a restart. */
-  onUp(): void
 }
 
-/** A writer thread, restarted if it fails. It keeps the process alive only while it is closing. */
+/** A log thread, restarted if it fails. It keeps the process alive only while it is closing. */
 export class WriterThread {
   readonly #program: WriterProgram
+  readonly #data: ThreadData<unknown>
   readonly #events: WriterEvents
   #worker: Worker | null = null
   #startedMono = 0
   #restart: NodeJS.Timeout | undefined
   #onClosed: (() => void) | null = null
 
-  constructor(program: WriterProgram, events: WriterEvents) {
+  /** @param lookEveryMs Interval at which the thread looks for records, in milliseconds. */
+  constructor(program: WriterProgram, memory: LogMemory, lookEveryMs: number, events: WriterEvents) {
     this.#program = program
+    this.#data = { memory, lookEveryMs, options: program.options }
     this.#events = events
-  }
-
-  /** True if batches can be sent. */
-  get isUp(): boolean {
-    return this.#worker !== null
   }
 
   /** Starts the thread unless it is running. */
@@ -59,19 +46,12 @@ export class WriterThread {
       this.#worker = this.#spawn()
     } catch (error) {
       this.#down(`cannot start: ${(error as Error).message}`)
-      return
     }
-    this.#events.onUp()
   }
 
-  /** Transfers a batch, whose buffer cannot be used afterwards. Call only while `isUp`. */
-  send(batch: Batch): void {
-    this.#worker?.postMessage(batch satisfies ToWriter, [batch.buffer])
-  }
-
-  /** Sends a message that needs no answer. Call only while `isUp`. */
-  notify(message: Lost): void {
-    this.#worker?.postMessage(message satisfies ToWriter)
+  /** Wakes the thread after it has announced that it sleeps. */
+  wake(): void {
+    this.#worker?.postMessage({ kind: 'wake' } satisfies ToThread)
   }
 
   /** Lets the thread finish its work. Resolves when it has ended, at the latest after `deadlineMs`. */
@@ -80,7 +60,7 @@ export class WriterThread {
     const worker = this.#worker
     if (worker === null) return Promise.resolve()
     worker.ref()
-    worker.postMessage({ kind: 'close', deadlineMs } satisfies ToWriter)
+    worker.postMessage({ kind: 'close', deadlineMs } satisfies ToThread)
     return new Promise((resolve) => {
       const deadline = setTimeout(() => this.#abandon(worker), deadlineMs)
       this.#onClosed = () => {
@@ -92,15 +72,15 @@ export class WriterThread {
 
   #spawn(): Worker {
     const worker = new Worker(this.#program.entry, {
-      workerData: this.#program.options,
+      workerData: this.#data,
       // The thread needs no environment variables or flags of the process.
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MIB },
     })
     let problem = ''
-    worker.on('message', (receipt: Receipt) => {
-      if (this.#worker === worker) this.#events.onReceipt(receipt)
+    worker.on('message', (message: FromThread) => {
+      if (this.#worker === worker) this.#events.onMessage(message)
     })
     worker.on('error', (error: unknown) => {
       problem = textOf(error)
@@ -113,7 +93,7 @@ export class WriterThread {
   }
 
   /**
-   * Handles the end of the thread. All its receipts have been received, because Node.js delivers messages
+   * Handles the end of the thread. All its messages have been received, because Node.js delivers messages
    * before the exit event.
    */
   #ended(problem: string): void {

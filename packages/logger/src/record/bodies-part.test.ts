@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Capture, type CaptureRules } from '@sluice/core'
 import fc from 'fast-check'
-import { captureRules, sampleExchange } from '../testing.js'
-import { encodeRecord } from './record.js'
+import { captureRules, encodeRecord, sampleExchange } from '../testing.js'
 import { recordEnv } from './record-env.js'
 
 const RULES = captureRules({ requestIn: { headers: true, body: true } })

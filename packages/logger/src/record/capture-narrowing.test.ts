@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Capture, type Exchange } from '@sluice/core'
-import { captureRules, sampleExchange } from '../testing.js'
+import { captureRules, encodeRecord, sampleExchange } from '../testing.js'
 import { type CaptureNarrowing, narrowed } from './capture-narrowing.js'
-import { encodeRecord } from './record.js'
 import { recordEnv } from './record-env.js'
 
 const ON = { headers: true, body: true }

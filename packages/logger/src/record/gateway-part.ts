@@ -39,7 +39,7 @@ export class GatewayPart {
     const digest = served === '' ? this.#configDigest() : served
     if (digest !== this.#digest || this.#text === '') {
       this.#digest = digest
-      this.#text = this.#head + jsonText(digest) + '"}'
+      this.#text = `${this.#head}${jsonText(digest)}"}`
     }
     return this.#text
   }

@@ -10,8 +10,7 @@ import {
   WebSocketCounts,
 } from '@sluice/core'
 import fc from 'fast-check'
-import { sampleExchange } from '../testing.js'
-import { encodeRecord } from './record.js'
+import { encodeRecord, sampleExchange } from '../testing.js'
 import { type FieldSet, recordEnv } from './record-env.js'
 
 const DIGEST = 'ab'.repeat(32)

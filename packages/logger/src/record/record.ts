@@ -1,191 +1,180 @@
-import {
-  type Consumer,
-  EventStream,
-  type Exchange,
-  type Memo,
-  PHASE_NAMES,
-  type RouteApi,
-  type WebSocketCounts,
-} from '@sluice/core'
+import { type Consumer, EventStream, type Exchange, PHASE_NAMES, type WebSocketCounts } from '@sluice/core'
 import { bodiesPart } from './bodies-part.js'
+import { FRAGMENT, PHASES, RESULTS } from './fragments.js'
 import { fieldsPart, receivedParts, urlRest, variablesPart } from './full-parts.js'
-import { millisText } from './iso-clock.js'
-import { jsonText } from './json-text.js'
+import { millisText } from './millis-text.js'
 import type { RecordEnv } from './record-env.js'
+import type { RecordWriter } from './record-writer.js'
+import { type RouteParts, writePart } from './route-parts.js'
 import { SentFields } from './sent-fields.js'
-import { timingsPart } from './timings-part.js'
 import { callsPart, tracePart, traceParts, triesPart } from './trace-parts.js'
 
-// Reused, because records are encoded one at a time.
+// Reused, because records are written one at a time.
 const sent = new SentFields()
 const given = new SentFields()
 
 /**
- * Encodes a finished exchange as one line of JSON in printable ASCII, without the newline. Absent and empty
- * values are omitted. Written by hand because it runs on the request path for every request.
+ * Writes the record of a finished exchange. Absent and empty values are omitted. Parts that most records do not have
+ * are texts.
  * @param hasBodies False to omit captured bodies.
  */
-export function encodeRecord(x: Exchange, env: RecordEnv, hasBodies = true): string {
+export function writeRecord(x: Exchange, env: RecordEnv, w: RecordWriter, hasBodies = true): void {
   const totalMs = x.endedMono - x.startedMono
-  const head = '{"@timestamp":"' + env.clock.text(x.startedAt) + '","id":"' + jsonText(x.id) + '"'
   const full = env.fields === 'full'
-  const parts =
-    env.fields === 'minimal' ? minimalParts(x, env.known, totalMs) : standardParts(x, env, full, totalMs)
-  if (x.record.capture === null) return head + parts + (full ? fieldsPart(x, env) : '') + '}'
-  return head + parts + fieldsPart(x, env) + (hasBodies ? bodiesPart(x, env, totalMs) : '') + '}'
+  w.fragment(FRAGMENT.start)
+  w.time(x.startedAt)
+  w.fragment(FRAGMENT.id)
+  w.text(x.id)
+  w.fragment(FRAGMENT.string)
+  if (env.fields === 'minimal') writeMinimal(x, env, w, totalMs)
+  else writeStandard(x, env, w, totalMs)
+  if (full || x.record.capture !== null) w.json(fieldsPart(x, env))
+  if (hasBodies && x.record.capture !== null) w.json(bodiesPart(x, env, totalMs))
+  w.fragment(FRAGMENT.end)
 }
 
-function minimalParts(x: Exchange, known: Memo<string>, totalMs: number): string {
-  return (
-    routePart(x, known) +
-    '"},"url":{"path":"' +
-    jsonText(x.path === '' ? x.rawPath : x.path) +
-    '"},"res":{"status":' +
-    count(x.status) +
-    '},"t":{"total":' +
-    millisText(totalMs) +
-    '},"result":"' +
-    x.result +
-    (x.errorCode === '' ? '"' : '","error":{"code":"' + x.errorCode + '"}')
-  )
+function writeMinimal(x: Exchange, env: RecordEnv, w: RecordWriter, totalMs: number): void {
+  writeRoute(x, env, w)
+  w.fragment(FRAGMENT.onlyMethod)
+  w.text(x.method)
+  w.fragment(FRAGMENT.onlyPath)
+  w.text(x.path === '' ? x.rawPath : x.path)
+  w.count(FRAGMENT.onlyStatus, x.status)
+  w.millis(FRAGMENT.total, totalMs)
+  w.fragment(RESULTS[x.result])
+  if (x.errorCode !== '') {
+    w.fragment(FRAGMENT.error)
+    w.name(x.errorCode)
+    w.fragment(FRAGMENT.member)
+  } else w.fragment(FRAGMENT.string)
 }
 
-function standardParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: number): string {
+function writeStandard(x: Exchange, env: RecordEnv, w: RecordWriter, totalMs: number): void {
   sent.read(x.headers)
   given.read(x.responseHeaders)
-  return (
-    tracePart(sent.traceparent) +
-    env.gateway.text(x.route.configDigest) +
-    requestParts(x, env.known, full ? urlRest(x, env.sensitive) : '') +
-    (full ? receivedParts(x) : '') +
-    responseParts(x, env, full, totalMs) +
-    (full ? variablesPart(x, env.sensitive) : '')
-  )
+  const full = env.fields === 'full'
+  if (sent.traceparent !== '') w.json(tracePart(sent.traceparent))
+  if (x.consumer !== null) writeConsumer(x.consumer, w)
+  writeRequest(x, env, w)
+  if (full) w.json(receivedParts(x))
+  writeResponse(x, env, w, totalMs)
+  if (full) w.json(variablesPart(x, env.sensitive))
 }
 
-function requestParts(x: Exchange, known: Memo<string>, urlRest: string): string {
-  return (
-    (x.consumer === null ? '' : consumerPart(x.consumer, known)) +
-    routePart(x, known) +
-    '","version":"' +
-    x.httpVersion +
-    '"},"url":{"host":"' +
-    jsonText(x.host) +
-    '","path":"' +
-    jsonText(x.path === '' ? x.rawPath : x.path) +
-    (x.route.template === '' ? '"' : '","template":"' + known.get(x.route.template) + '"') +
-    urlRest +
-    '},"req":{"bytes_h":' +
-    count(x.requestHeadBytes) +
-    ',"bytes_b":' +
-    count(x.requestBytes) +
-    textPart(',"ct":"', sent.contentType) +
-    textPart(',"encoding":"', sent.contentEncoding) +
-    '}' +
-    textPart(',"ua":"', sent.userAgent)
-  )
+function writeRequest(x: Exchange, env: RecordEnv, w: RecordWriter): void {
+  const { template } = writeRoute(x, env, w)
+  env.http.write(w, x.method, x.httpVersion, x.host)
+  w.text(x.path === '' ? x.rawPath : x.path)
+  writePart(w, template)
+  if (env.fields === 'full') w.json(urlRest(x, env.sensitive))
+  w.count(FRAGMENT.requestHead, x.requestHeadBytes)
+  w.count(FRAGMENT.bytesBody, x.requestBytes)
+  env.request.write(w, sent.contentType, sent.contentEncoding, sent.userAgent)
 }
 
-function responseParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: number): string {
-  const { known } = env
+function writeResponse(x: Exchange, env: RecordEnv, w: RecordWriter, totalMs: number): void {
+  w.count(FRAGMENT.status, x.status)
+  if (given.bytes > 0) w.count(FRAGMENT.bytesHead, given.bytes)
+  w.count(FRAGMENT.bytesBody, x.responseBytes)
+  env.response.write(w, given.contentType, x.attempts.upstream, x.attempts.target)
+  if (x.attempts.upstream !== '') writeUpstream(x, env, w)
+  w.millis(FRAGMENT.total, totalMs)
+  writePhases(x.times.ms, w)
+  w.fragment(RESULTS[x.result])
+  if (x.errorCode === '') w.fragment(FRAGMENT.string)
+  else writeError(x, w)
+  writeNotes(x, env, w, totalMs)
+}
+
+/** Writes what only some policies and protocols note. */
+function writeNotes(
+  x: Exchange,
+  { known, fields, slowMs }: RecordEnv,
+  w: RecordWriter,
+  totalMs: number,
+): void {
   const { cacheResult, calls, limitName, stream, trace } = x.record
-  return (
-    ',"res":{"status":' +
-    count(x.status) +
-    (given.bytes === 0 ? '' : ',"bytes_h":' + given.bytes) +
-    ',"bytes_b":' +
-    count(x.responseBytes) +
-    textPart(',"ct":"', given.contentType) +
-    (x.attempts.upstream === '' ? '}' : upstreamPart(x, known, full)) +
-    timingsPart(x, totalMs) +
-    ',"result":"' +
-    x.result +
-    (x.errorCode === '' ? '"' : errorPart(x, known)) +
-    (limitName === '' ? '' : limitPart(x, known)) +
-    (cacheResult === ''
-      ? ''
-      : ',"cache":{"status":"' + cacheResult + '","age":' + count(x.record.cacheAge) + '}') +
-    (calls === null ? '' : callsPart(calls, known)) +
-    (stream === null
-      ? ''
-      : stream instanceof EventStream
-        ? streamPart(x, stream)
-        : webSocketPart(x, stream)) +
-    (trace === null ? '' : traceParts(trace, known, full || x.result !== 'success' || totalMs > env.slowMs))
-  )
+  if (limitName !== '') {
+    w.fragment(FRAGMENT.limit)
+    w.name(limitName)
+    w.count(FRAGMENT.remaining, x.record.limitRemaining)
+    w.fragment(FRAGMENT.end)
+  }
+  if (cacheResult !== '') {
+    w.fragment(FRAGMENT.cache)
+    w.name(cacheResult)
+    w.count(FRAGMENT.age, x.record.cacheAge)
+    w.fragment(FRAGMENT.end)
+  }
+  if (calls !== null) w.json(callsPart(calls, known))
+  if (stream !== null)
+    w.json(stream instanceof EventStream ? streamPart(x, stream) : webSocketPart(x, stream))
+  if (trace === null) return
+  w.json(traceParts(trace, known, fields === 'full' || x.result !== 'success' || totalMs > slowMs))
 }
 
-/** Ends inside the `http` object, because the callers add different members. */
-function routePart(x: Exchange, known: Memo<string>): string {
-  return (
-    ',"route":"' +
-    known.get(x.routeId) +
-    (x.api === null ? '' : apiPart(x.api, known)) +
-    '","client":{"ip":"' +
-    jsonText(x.clientIp) +
-    (x.clientPort === 0 ? '"' : '","port":' + count(x.clientPort)) +
-    '},"http":{"method":"' +
-    jsonText(x.method)
-  )
+/** Writes up to the client's address. */
+function writeRoute(x: Exchange, env: RecordEnv, w: RecordWriter): RouteParts {
+  const route = env.routes.of(x.route)
+  writePart(w, route.opening)
+  w.text(x.clientIp)
+  w.fragment(FRAGMENT.string)
+  if (x.clientPort > 0) w.count(FRAGMENT.port, x.clientPort)
+  return route
 }
 
-/** Ends inside a string, like the text before it. */
-function apiPart({ name, group, revision }: RouteApi, known: Memo<string>): string {
-  return (
-    '","api":"' +
-    known.get(name) +
-    (group === null ? '' : '","group":"' + known.get(group)) +
-    (revision === null ? '' : '","revision":"' + known.get(revision))
-  )
+function writeConsumer(consumer: Consumer, w: RecordWriter): void {
+  w.fragment(FRAGMENT.consumer)
+  w.name(consumer.id)
+  w.fragment(FRAGMENT.consumerName)
+  w.name(consumer.name)
+  w.fragment(FRAGMENT.auth)
+  w.name(consumer.auth)
+  if (consumer.credential !== null) {
+    w.fragment(FRAGMENT.credential)
+    w.name(consumer.credential)
+  }
+  w.fragment(FRAGMENT.member)
 }
 
-function consumerPart(consumer: Consumer, known: Memo<string>): string {
-  return (
-    ',"consumer":{"id":"' +
-    known.get(consumer.id) +
-    '","name":"' +
-    known.get(consumer.name) +
-    '","auth":"' +
-    known.get(consumer.auth) +
-    (consumer.credential === null ? '"}' : '","credential":"' + known.get(consumer.credential) + '"}')
-  )
-}
-
-function upstreamPart(x: Exchange, known: Memo<string>, full: boolean): string {
+/** Continues the `up` object, which the total duration closes. */
+function writeUpstream(x: Exchange, env: RecordEnv, w: RecordWriter): void {
   const { attempts } = x
-  const { trace } = x.record
-  return (
-    '},"up":{"name":"' +
-    known.get(attempts.upstream) +
-    '"' +
-    (attempts.target === '' ? '' : ',"addr":"' + known.get(attempts.target) + '"') +
-    (attempts.status > 0 ? ',"status":' + count(attempts.status) : '') +
-    ',"attempts":' +
-    count(attempts.count) +
-    (attempts.retries > 0 ? ',"retries":' + count(attempts.retries) : '') +
-    (attempts.failovers > 0 ? ',"failovers":' + count(attempts.failovers) : '') +
-    (attempts.isReused ? ',"reused":true' : '') +
-    // Both transports use HTTP/1.1.
-    (full ? ',"http":"1.1"' : '') +
-    (trace === null ? '}' : triesPart(trace, known) + '}')
-  )
+  if (attempts.status > 0) w.count(FRAGMENT.upstreamStatus, attempts.status)
+  w.count(FRAGMENT.attempts, attempts.count)
+  if (attempts.retries > 0) w.count(FRAGMENT.retries, attempts.retries)
+  if (attempts.failovers > 0) w.count(FRAGMENT.failovers, attempts.failovers)
+  if (attempts.isReused) w.fragment(FRAGMENT.isReused)
+  // Both transports use HTTP/1.1.
+  if (env.fields === 'full') w.json(',"http":"1.1"')
+  if (x.record.trace !== null) w.json(triesPart(x.record.trace, env.known))
 }
 
-function errorPart(x: Exchange, known: Memo<string>): string {
-  return (
-    '","error":{"code":"' +
-    x.errorCode +
-    (x.errorPolicy === '' ? '' : '","policy":"' + known.get(x.errorPolicy)) +
-    '","phase":"' +
-    PHASE_NAMES[x.errorPhase]! +
-    (x.record.reason === '' ? '' : '","reason":"' + jsonText(x.record.reason)) +
-    (x.errorMessage === '' ? '"}' : '","msg":"' + jsonText(x.errorMessage) + '"}')
-  )
+/** Writes the phases that do not round to zero. With the time outside of any phase, they add up to the total. */
+function writePhases(ms: readonly number[], w: RecordWriter): void {
+  for (let i = 0; i < ms.length; i++) {
+    if (ms[i]! >= 0.0005) w.millis(PHASES[i]!, ms[i]!)
+  }
 }
 
-function limitPart(x: Exchange, known: Memo<string>): string {
-  const { limitName, limitRemaining } = x.record
-  return ',"limit":{"name":"' + known.get(limitName) + '","remaining":' + count(limitRemaining) + '}'
+function writeError(x: Exchange, w: RecordWriter): void {
+  w.fragment(FRAGMENT.error)
+  w.name(x.errorCode)
+  if (x.errorPolicy !== '') {
+    w.fragment(FRAGMENT.errorPolicy)
+    w.name(x.errorPolicy)
+  }
+  w.fragment(FRAGMENT.errorPhase)
+  w.name(PHASE_NAMES[x.errorPhase]!)
+  if (x.record.reason !== '') {
+    w.fragment(FRAGMENT.errorReason)
+    w.text(x.record.reason)
+  }
+  if (x.errorMessage !== '') {
+    w.fragment(FRAGMENT.errorMessage)
+    w.text(x.errorMessage)
+  }
+  w.fragment(FRAGMENT.member)
 }
 
 function streamPart(x: Exchange, { events, isReadable, sinceMono }: EventStream): string {
@@ -227,10 +216,6 @@ function closerOf({ result, errorCode }: Exchange): 'upstream' | 'client' | 'gat
   const isUpstream =
     errorCode === '' || errorCode === 'GW_UPSTREAM_RESET' || errorCode === 'GW_UPSTREAM_INVALID'
   return isUpstream ? 'upstream' : 'gateway'
-}
-
-function textPart(opening: string, text: string): string {
-  return text === '' ? '' : opening + jsonText(text) + '"'
 }
 
 /** Returns 0 for a value that would make the JSON invalid, such as NaN. */

@@ -1,6 +1,6 @@
 import type { AttemptTrace, CallNote, FailedTry, Memo } from '@sluice/core'
-import { millisText } from './iso-clock.js'
 import { jsonText } from './json-text.js'
+import { millisText } from './millis-text.js'
 
 /**
  * Format of W3C Trace Context level 1, section 3.2. IDs of zeros are checked separately, because a look-ahead

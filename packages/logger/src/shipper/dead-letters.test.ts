@@ -14,7 +14,7 @@ import { test } from 'node:test'
 import { sampleShipment } from '../outputs/testing/sample-shipment.js'
 import { shipTo } from '../outputs/testing/shipping.js'
 import { answering, webhookReceiver } from '../outputs/testing/webhook-receiver.js'
-import type { Receipt } from '../queue/messages.js'
+import type { LogChange } from '../queue/messages.js'
 import { assertIdentity, scratchDir, until } from '../testing.js'
 import { DeadLetters } from './dead-letters.js'
 
@@ -26,7 +26,7 @@ test('at the size limit, the oldest dead-letter files of any owner are deleted a
   mkdirSync(dir)
   for (let i = 0; i < 30; i++) leave(join(dir, `owner${i}-0.ndjson`), i + 1)
   const refusal = { index: 0, status: 400, type: 'mapper_parsing_exception', reason: 'no' }
-  const changes: Partial<Receipt>[] = []
+  const changes: LogChange[] = []
   const letters = new DeadLetters(root, 'owner30', (change) => changes.push(change))
   letters.keep(sampleShipment(['{}']), [refusal])
   const files = readdirSync(dir)

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import type { Instant } from '../lib/steady-clock.js'
-import type { Receipt } from '../queue/messages.js'
+import type { LogChange } from '../queue/messages.js'
 
 /**
  * Time without losses before a gap is reported, and minimum interval between two reports, in milliseconds.
@@ -27,7 +27,7 @@ export class Gaps {
   }
 
   /** Adds the losses in a change of the counts. */
-  note({ dropped = 0, reason = '' }: Partial<Receipt>, now: Instant): void {
+  note({ dropped = 0, reason = '' }: LogChange, now: Instant): void {
     if (dropped === 0) return
     if (this.#reasons.size === 0) this.#since = now.wallMs
     this.#lastLostMono = now.mono

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Delivery, LogOutput, Shipment } from '../outputs/output.js'
-import type { Receipt } from '../queue/messages.js'
+import type { LogChange } from '../queue/messages.js'
 import { ownerName } from '../spool/owner-name.js'
 import { Spool } from '../spool/spool.js'
 import { scratchDir, until } from '../testing.js'
@@ -19,8 +19,8 @@ function bench(t: TestContext, answer: Answer, holdMs?: number) {
   const owner = ownerName(0)
   const account = { received: 0, indexed: 0, dead: 0, dropped: 0, onDisk: 0, inMemory: 0 }
   const problems: string[] = []
-  const report = (change: Partial<Receipt>): void => {
-    account.received += (change.records ?? 0) + (change.adopted ?? 0)
+  const report = (change: LogChange): void => {
+    account.received += (change.taken ?? 0) + (change.adopted ?? 0)
     for (const key of ['indexed', 'dead', 'dropped', 'onDisk', 'inMemory'] as const)
       account[key] += change[key] ?? 0
     const { received, indexed, dead, dropped, onDisk, inMemory } = account
@@ -70,8 +70,7 @@ function bench(t: TestContext, answer: Answer, holdMs?: number) {
   const take = (segments: number, records: number): void => {
     for (let i = 0; i < segments; i++) {
       const lines = Array.from({ length: records }, () => `{"n":${next++}}\n`)
-      const text = Buffer.from(lines.join(''))
-      spool.append(text, { length: text.length, records })
+      spool.append(Buffer.from(lines.join('')), records)
       spool.sealOpen()
     }
     shipper.pump()
@@ -205,7 +204,7 @@ test('closing ships all records, and those that the target does not accept stay 
   const well = bench(t, () => DELIVERED)
   well.take(1, 10)
   // Records in a segment that is still open.
-  well.spool.append(Buffer.from('{}\n'), { length: 3, records: 1 })
+  well.spool.append(Buffer.from('{}\n'), 1)
   await well.shipper.close(5000)
   assert.deepEqual([well.account.indexed, well.state.isClosed], [11, true])
   const ill = bench(t, () => ({ kind: 'failed', overload: false, reason: 'down' }))

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { yieldCpu } from '../lib/yield.js'
 import type { LogOutput, Refusal } from '../outputs/output.js'
-import type { Receipt, ReportChange } from '../queue/messages.js'
+import type { LogChange, ReportChange } from '../queue/messages.js'
 import type { Segment } from '../spool/segment.js'
 import type { Spool } from '../spool/spool.js'
 import type { DeadLetters } from './dead-letters.js'
@@ -252,7 +252,7 @@ export class Shipper {
   }
 
   /** Reports the new place of a segment's records. */
-  #account(segment: Segment, change: Partial<Receipt>): void {
+  #account(segment: Segment, change: LogChange): void {
     const gone = (change.indexed ?? 0) + (change.dead ?? 0) + (change.dropped ?? 0)
     this.#options.report(segment.isOnDisk ? { ...change, onDisk: -gone } : { ...change, inMemory: -gone })
   }

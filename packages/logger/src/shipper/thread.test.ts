@@ -6,11 +6,16 @@ import { mock, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isMainThread, MessageChannel, type MessagePort, Worker, workerData } from 'node:worker_threads'
 import { webhookReceiver } from '../outputs/testing/webhook-receiver.js'
-import type { Receipt } from '../queue/messages.js'
+import { newLogMemory, type ThreadData } from '../queue/messages.js'
 import { newSpoolCount } from '../queue/record-queue.js'
+import { RingWriter } from '../queue/ring.js'
+import { readCounts } from '../queue/shared-counts.js'
+import { RecordWriter } from '../record/record-writer.js'
+import { SharedTexts } from '../record/shared-texts.js'
 import { scratchDir, until } from '../testing.js'
 import type { ShipperThreadOptions } from './thread.js'
 
+const MIB = 1024 ** 2
 const THIS_FILE = fileURLToPath(import.meta.url)
 
 interface TestThreadOptions extends ShipperThreadOptions {
@@ -19,7 +24,7 @@ interface TestThreadOptions extends ShipperThreadOptions {
 }
 
 if (isMainThread) defineTests()
-else await serve((workerData as TestThreadOptions).clock)
+else await serve((workerData as ThreadData<TestThreadOptions>).options.clock)
 
 /** The shipper thread with a fake clock. It reports each `fdatasync`. */
 async function serve(clock: MessagePort): Promise<void> {
@@ -61,23 +66,22 @@ function startThread(t: TestContext, output: ShipperThreadOptions['output']) {
     output,
     clock: port2,
   }
-  const thread = new Worker(THIS_FILE, { workerData: options, transferList: [port2], env: {}, execArgv: [] })
+  const memory = newLogMemory(new SharedTexts().memory, 8 * MIB, MIB)
+  const ring = new RingWriter(memory.ring, 8 * MIB)
+  const data: ThreadData<TestThreadOptions> = { memory, lookEveryMs: 1, options }
+  const thread = new Worker(THIS_FILE, { workerData: data, transferList: [port2], env: {}, execArgv: [] })
   t.after(() => thread.terminate())
   t.after(() => clock.close())
-  let answered = 0
-  thread.on('message', (receipt: Receipt) => {
-    answered += receipt.records
-  })
   let handed = 0
-  /** Sends batches of one record and waits for the receipts. */
-  const put = async (batches: number, bytes: number): Promise<void> => {
-    for (let i = 0; i < batches; i++) {
-      const line = Buffer.from(`${JSON.stringify({ text: 'x'.repeat(bytes) })}\n`)
-      const buffer = new Uint8Array(line).buffer
-      thread.postMessage({ kind: 'batch', buffer, length: line.length, records: 1 }, [buffer])
+  /** Hands over records one by one and waits until each is taken. */
+  const put = async (records: number, bytes: number): Promise<void> => {
+    for (let i = 0; i < records; i++) {
+      const writer = new RecordWriter()
+      writer.json(JSON.stringify({ text: 'x'.repeat(bytes) }))
+      if (ring.add(writer) === 'wake the thread') thread.postMessage({ kind: 'wake' })
+      handed++
+      await until(() => readCounts(memory.counts).taken === handed, 'it is taken')
     }
-    handed += batches
-    await until(() => answered === handed, 'all are taken in')
   }
   const reported: (string | null)[] = []
   clock.on('message', (file: string | null) => reported.push(file))

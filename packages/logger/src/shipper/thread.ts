@@ -1,8 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Instant, steadyMs } from '../lib/steady-clock.js'
 import { openPreparation, type PreparationOptions } from '../preparation/preparation.js'
-import { type Receipt, sendReceipt, type ToWriter } from '../queue/messages.js'
+import type { ReportChange, ThreadData } from '../queue/messages.js'
+import { RecordFeed } from '../queue/record-feed.js'
 import type { SpoolCount } from '../queue/record-queue.js'
+import { takeLosses } from '../queue/shared-counts.js'
 import { ownerName } from '../spool/owner-name.js'
 import { Spool } from '../spool/spool.js'
 import { DeadLetters } from './dead-letters.js'
@@ -57,6 +59,7 @@ const now = (): Instant => ({ wallMs: Date.now(), mono: steadyMs() })
 
 /** Entry point of the thread that spools and ships the records of a worker. */
 function serve(port: NonNullable<typeof parentPort>): void {
+  const data = workerData as ThreadData<ShipperThreadOptions>
   const {
     output: outputOptions,
     dir,
@@ -65,27 +68,22 @@ function serve(port: NonNullable<typeof parentPort>): void {
     firstOwner,
     preparation: rules,
     ...bounds
-  } = workerData as ShipperThreadOptions
+  } = data.options
   const isDirectoryMade = count[2]!++ === 0 && firstOwner !== null
   const owner = isDirectoryMade ? firstOwner : ownerName(worker)
   const gaps = new Gaps(owner, worker)
-  /**
-   * Buffer of the current batch. Its lines are copied to frames before the batch is answered, so it can be
-   * returned.
-   */
-  let lent: ArrayBuffer | null = null
-  const report = (change: Partial<Receipt>): void => {
+  const { lost, noted } = data.memory
+  const feed = new RecordFeed(port, data)
+  const report: ReportChange = (change) => {
     gaps.note(change, now())
-    const isAnswer = change.records !== undefined
-    sendReceipt(port, isAnswer ? { ...change, buffer: lent } : change)
-    if (isAnswer) lent = null
+    feed.report(change)
   }
   const before = count[1]!
   const encoded = () => count[0]! - before
-  const noted = (records: number) => (count[3] = before + records)
+  const onNoted = (records: number) => (count[3] = before + records)
   const sealAfterMs = outputOptions.kind === 'elasticsearch' ? BULK_SEAL_MS : SEAL_MS
   const spool = new Spool(
-    { root: dir, owner, encoded, noted, isDirectoryMade, sealAfterMs, ...bounds },
+    { root: dir, owner, encoded, noted: onNoted, isDirectoryMade, sealAfterMs, ...bounds },
     report,
   )
   // From now on, the next owner counts all records lost by a kill.
@@ -97,6 +95,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const shipper = new Shipper({ spool, output, deadLetters: new DeadLetters(dir, owner, report), report })
   const timers = [
     setInterval(() => {
+      for (const loss of takeLosses(lost, noted)) gaps.note(loss, now())
       const gap = shipper.isWorking ? gaps.take(now()) : null
       if (gap !== null) spool.appendOwn(gap)
       spool.sealDue(performance.now())
@@ -110,23 +109,18 @@ function serve(port: NonNullable<typeof parentPort>): void {
       shipper.pump()
     }, LOOK_EVERY_MS),
   ]
-  port.on('message', (message: ToWriter) => {
-    if (message.kind === 'batch') {
-      const received = Buffer.from(message.buffer, 0, message.length)
+  feed.start({
+    onLines(received, records) {
       const { lines, problem } = preparation.prepared(received)
       if (problem !== '') report({ problem })
-      lent = message.buffer
-      spool.append(lines, message)
+      spool.append(lines, records)
       shipper.pump()
-      return
-    }
-    if (message.kind === 'lost') {
-      gaps.note({ dropped: message.records, reason: message.reason }, now())
-      return
-    }
-    for (const timer of timers) clearInterval(timer)
-    preparation.close()
-    void shipper.close(message.deadlineMs * SHIPPING_SHARE).finally(() => port.close())
+    },
+    onClose(deadlineMs) {
+      for (const timer of timers) clearInterval(timer)
+      preparation.close()
+      void shipper.close(deadlineMs * SHIPPING_SHARE).finally(() => port.close())
+    },
   })
   spool.maintain(now())
   shipper.pump()

@@ -44,7 +44,7 @@ test('every record is on disk, in order, when the sink is closed', async () => {
   const dir = scratchDir()
   const sink = open(dir)
   recordMany(sink, numbered('r', 5000))
-  assert.equal(sink.identity().inMemory, 5000)
+  assert.equal(sink.identity().received, 5000)
   await sink.close(10_000)
   assertIdentity(sink.identity())
   assert.deepEqual(
@@ -138,7 +138,7 @@ test('a record that finds the queue full is dropped, counted and reported', asyn
   t.after(() => closeWhole(sink, 1000))
   recordMany(sink, numbered('r', 100))
   const { droppedBy, inMemory } = sink.identity()
-  assert.ok(inMemory >= 1 && inMemory < 10, `${inMemory} held`)
+  assert.ok(inMemory >= 1 && inMemory < 20, `${inMemory} held`)
   assert.deepEqual(droppedBy, { queue_full: 100 - inMemory })
   await until(() => problems.length > 0, 'the loss is reported')
   assert.equal(problems[0], `${100 - inMemory} records lost: the writer of the traffic log is too slow`)

@@ -9,19 +9,20 @@ import type { LogSink } from '@sluice/core'
 import { assertIdentity, sampleExchange, scratchDir, until } from '../testing.js'
 import { openShippingSink } from './shipping-sink.js'
 
-// With a directory as argument, this file is a program that stops with records not handed over.
+// With a directory as argument, this file is a program with records that its log thread has not read.
 
 const ON_DISK = 100
 const IN_HAND = 40
 const [, , dir] = process.argv
 if (dir === undefined) defineTests()
-else await standStill(sinkTo(dir))
+else await holdRecords(sinkTo(dir, 600_000))
 
-async function standStill(sink: LogSink): Promise<void> {
+async function holdRecords(sink: LogSink): Promise<void> {
+  // The thread reads these when it starts, and the others ten minutes later.
   record(sink, ON_DISK)
   await until(() => sink.identity().onDisk === ON_DISK, 'the first are on disk')
   record(sink, IN_HAND)
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  setInterval(() => {}, 60_000)
 }
 
 function record(sink: LogSink, count: number): void {
@@ -29,9 +30,10 @@ function record(sink: LogSink, count: number): void {
 }
 
 /** Output to a node that does not respond. */
-function sinkTo(spoolDir: string): LogSink {
+function sinkTo(spoolDir: string, flushMs?: number): LogSink {
   return openShippingSink({
     ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
+    ...(flushMs === undefined ? {} : { flushMs }),
     spool: { dir: spoolDir, maxBytes: 16 * 1024 ** 2, whenFull: 'drop-oldest' },
     output: {
       ...{ kind: 'elasticsearch', nodes: ['http://127.0.0.1:1'], auth: null, caFile: null, insecure: false },

@@ -1,7 +1,7 @@
 import { readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Takeover } from '@sluice/core'
-import type { Receipt } from '../queue/messages.js'
+import type { LogChange } from '../queue/messages.js'
 import { isOwnedByThisProcess, isOwnerAlive, lockPath, ownerOfLock } from './lock.js'
 import { type Progress, takeProgress } from './mark.js'
 import { isOwnerName, OWNED_BY, ownersOf } from './owner-name.js'
@@ -149,9 +149,9 @@ function lossesSince({ encoded, safe, openFirst, openRecords }: Progress, { segm
 /**
  * Returns the changes of the counts after taking over the spools of others. Empty if nothing was taken over.
  */
-export function changesOf(result: AdoptionResult): Partial<Receipt>[] {
+export function changesOf(result: AdoptionResult): LogChange[] {
   const { segments, damaged, lost, takeovers, problem } = result
-  const changes: Partial<Receipt>[] = []
+  const changes: LogChange[] = []
   let records = 0
   for (const segment of segments) records += segment.records
   if (takeovers.length > 0 || problem !== '')

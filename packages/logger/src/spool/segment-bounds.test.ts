@@ -12,11 +12,11 @@ test('a segment is sealed when it has reached a mebibyte', () => {
   const text = Buffer.from(`{"text":"${'x'.repeat(1024)}"}\n`)
   let bytes = 0
   while (bytes + 1500 < 1024 ** 2) {
-    spool.append(text, { length: text.length, records: 1 })
+    spool.append(text, 1)
     bytes = spool.diskBytes
     assert.equal(spool.take(), null)
   }
-  for (let i = 0; i < 2; i++) spool.append(text, { length: text.length, records: 1 })
+  for (let i = 0; i < 2; i++) spool.append(text, 1)
   const segment = spool.take()
   assert.ok(segment !== null && segment.bytes >= 1024 ** 2 && segment.bytes < 1024 ** 2 + 1500)
 })
@@ -26,7 +26,7 @@ test('a segment is sealed when it has 4096 records, however small', () => {
   const text = Buffer.from('{}\n'.repeat(64))
   for (let records = 64; records <= 4096; records += 64) {
     assert.equal(spool.take(), null)
-    spool.append(text, { length: text.length, records: 64 })
+    spool.append(text, 64)
   }
   assert.equal(spool.take()?.records, 4096)
 })

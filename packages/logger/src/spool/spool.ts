@@ -35,8 +35,8 @@ const CLOCK_STEP_MS = 5000
 /** Maximum size of segments in memory only while writing fails, in bytes. */
 const MEMORY_BYTES = 16 * 1024 ** 2
 
-/** Origin of appended records: a batch, or the log itself. */
-type Incoming = { readonly length: number; readonly records: number } | { readonly adopted: number }
+/** Origin of appended records: the request path, or the log itself. */
+type Incoming = { readonly taken: number } | { readonly adopted: number }
 
 /**
  * Undelivered records, which are written to disk before anything else is done with them:
@@ -95,15 +95,10 @@ export class Spool {
     return this.#diskBytes
   }
 
-  /**
-   * Appends lines. Never throws. Records that do not fit are dropped and reported.
-   * @param batch Size of the batch as received, for the receipt. Processing may have changed the length of
-   * the lines.
-   */
-  append(lines: Buffer, batch: { readonly length: number; readonly records: number }): void {
-    const { length, records } = batch
-    this.#append(lines, { length, records })
-    this.#taken += batch.records
+  /** Appends lines of the request path. Never throws. Records that do not fit are dropped and reported. */
+  append(lines: Buffer, records: number): void {
+    this.#append(lines, { taken: records })
+    this.#taken += records
     this.mark()
   }
 
@@ -132,7 +127,7 @@ export class Spool {
 
   /** @param account Origin of the records in the counts. */
   #append(lines: Buffer, account: Incoming): void {
-    const records = 'adopted' in account ? account.adopted : account.records
+    const records = 'adopted' in account ? account.adopted : account.taken
     const frames = this.#framer.framesOf(lines, records)
     if (!this.#makeRoom(frames.length)) {
       this.#report({ ...account, dropped: records, reason: 'spool_full', problem: this.#fullText() })

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openPreparation, type PreparationOptions } from '../preparation/preparation.js'
-import { sendReceipt, type ToWriter } from '../queue/messages.js'
+import type { ThreadData } from '../queue/messages.js'
+import { RecordFeed } from '../queue/record-feed.js'
 import { TOUCH_EVERY_MS } from './segment-cap.js'
 import { type SegmentOptions, SegmentWriter } from './segment-writer.js'
 
@@ -15,27 +16,25 @@ export interface WriterThreadOptions extends SegmentOptions {
  * does nothing else.
  */
 function serve(port: NonNullable<typeof parentPort>): void {
-  const { preparation: rules, ...segments } = workerData as WriterThreadOptions
-  const preparation = openPreparation(rules, (problem) => sendReceipt(port, { problem }))
+  const data = workerData as ThreadData<WriterThreadOptions>
+  const { preparation: rules, ...segments } = data.options
+  const feed = new RecordFeed(port, data)
+  const preparation = openPreparation(rules, (problem) => feed.report({ problem }))
   const writer = new SegmentWriter(segments, Date.now())
   const touching = setInterval(() => writer.touch(Date.now()), TOUCH_EVERY_MS)
-  port.on('message', (message: ToWriter) => {
-    if (message.kind === 'batch') {
-      const { buffer, length, records } = message
-      const received = Buffer.from(buffer, 0, length)
-      const batch = preparation.prepared(received)
-      const { written, reason, problem: trouble } = writer.append(batch.lines, records)
-      const problem = trouble === '' ? batch.problem : trouble
-      const account = { length, records, indexed: written, dropped: records - written, reason, problem }
-      sendReceipt(port, { ...account, buffer })
-      return
-    }
-    // Losses are in the counts. Log files have no gap records.
-    if (message.kind === 'lost') return
-    clearInterval(touching)
-    preparation.close()
-    writer.finish()
-    port.close()
+  feed.start({
+    onLines(received, records) {
+      const { lines, problem } = preparation.prepared(received)
+      const { written, reason, problem: trouble } = writer.append(lines, records)
+      const counts = { taken: records, indexed: written, dropped: records - written, reason }
+      feed.report({ ...counts, problem: trouble === '' ? problem : trouble })
+    },
+    onClose() {
+      clearInterval(touching)
+      preparation.close()
+      writer.finish()
+      port.close()
+    },
   })
 }
 

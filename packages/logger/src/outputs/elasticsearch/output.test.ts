@@ -4,7 +4,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { after, before, type TestContext, test } from 'node:test'
-import { encodeRecord } from '../../record/record.js'
 import { recordEnv } from '../../record/record-env.js'
 import { elasticsearchSkip } from '../../testing/elasticsearch.js'
 import {
@@ -13,7 +12,7 @@ import {
   type SharedElasticsearch,
   sharedElasticsearch,
 } from '../../testing/shared-elasticsearch.js'
-import { sampleExchange, until } from '../../testing.js'
+import { encodeRecord, sampleExchange, until } from '../../testing.js'
 import type { Delivery, Refusal, Shipment } from '../output.js'
 import { sampleShipment } from '../testing/sample-shipment.js'
 import { type ElasticsearchOptions, ElasticsearchOutput } from './output.js'

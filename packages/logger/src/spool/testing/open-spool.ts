@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Instant, steadyMs } from '../../lib/steady-clock.js'
-import type { Receipt } from '../../queue/messages.js'
+import type { LogChange } from '../../queue/messages.js'
 import { lockPath } from '../lock.js'
 import { ownerName } from '../owner-name.js'
 import { Spool, type SpoolOptions } from '../spool.js'
@@ -18,10 +18,10 @@ class Ledger {
   readonly reasons: string[] = []
   readonly problems: string[] = []
 
-  readonly report = (change: Partial<Receipt>): void => {
-    const { records = 0, adopted = 0, indexed = 0, dead = 0, dropped = 0, onDisk = 0, inMemory = 0 } = change
-    assert.equal(records + adopted, indexed + dead + dropped + onDisk + inMemory, JSON.stringify(change))
-    this.account.received += records + adopted
+  readonly report = (change: LogChange): void => {
+    const { taken = 0, adopted = 0, indexed = 0, dead = 0, dropped = 0, onDisk = 0, inMemory = 0 } = change
+    assert.equal(taken + adopted, indexed + dead + dropped + onDisk + inMemory, JSON.stringify(change))
+    this.account.received += taken + adopted
     this.account.indexed += indexed
     this.account.dead += dead
     this.account.dropped += dropped
@@ -51,8 +51,7 @@ function linesOf(count: number, text = 'x'.repeat(100)): Buffer {
 
 /** Appends a batch with this number of records. */
 export function put(spool: Spool, records: number): void {
-  const text = linesOf(records)
-  spool.append(text, { length: text.length, records })
+  spool.append(linesOf(records), records)
 }
 
 /** A process ID that is never in use. */
