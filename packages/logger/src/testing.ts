@@ -63,7 +63,7 @@ export function encodeRecord(x: Exchange, env: RecordEnv, hasBodies = true): str
   writer.begin()
   writeRecord(x, env, writer, hasBodies)
   const lines = new RecordLines(env.texts.memory)
-  lines.append(writer.bytes, 0, writer.length)
+  lines.append(writer.words, 0, writer.length)
   return lines.lines.toString('latin1').slice(0, -1)
 }
 

@@ -83,8 +83,8 @@ export class RecordFeed {
   #takeChunk(): boolean {
     const lines = this.#lines
     lines.clear()
-    const records = this.#ring.read((bytes, from, to) => {
-      lines.append(bytes, from, to)
+    const records = this.#ring.read((words, from, to) => {
+      lines.append(words, from, to)
       return lines.length < CHUNK_BYTES
     })
     this.#idleLooks = records === 0 ? this.#idleLooks + 1 : 0

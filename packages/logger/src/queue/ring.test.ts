@@ -23,9 +23,10 @@ function add(writer: RingWriter, text: string): ReturnType<RingWriter['add']> {
 /** Returns up to `limit` records. */
 function taken(reader: RingReader, limit = Number.POSITIVE_INFINITY): string[] {
   const texts: string[] = []
-  reader.read(
-    (bytes, from, to) => texts.push(Buffer.from(bytes.subarray(from + 4, to)).toString('latin1')) < limit,
-  )
+  reader.read((words, from, to) => {
+    const bytes = Buffer.from(new Uint8Array(words.slice(from + 1, to).buffer))
+    return texts.push(bytes.toString('latin1', 0, words[from])) < limit
+  })
   reader.release()
   return texts
 }
@@ -69,7 +70,7 @@ test('an idle ring stays in the part of the memory that it has used', () => {
     add(writer, 'x'.repeat(500))
     if (i % 100 === 0) taken(reader)
   }
-  assert.ok(memory.bytes.subarray(KIB * KIB).every((byte) => byte === 0))
+  assert.ok(memory.words.subarray((KIB * KIB) / 4).every((word) => word === 0))
 })
 
 test('an idle ring has room for all waiting bytes at any time', () => {

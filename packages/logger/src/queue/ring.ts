@@ -8,7 +8,7 @@ import type { RecordWriter } from '../record/record-writer.js'
  *     └─────────┴────────────────────────────────┴─────────┘
  *
  * The request path moves the head and the log thread the tail. A record is a u32 with the size of all of it, followed
- * by the form of `record/wire-format.ts`, in one piece. The size 0 means that the next record is at the beginning.
+ * by its words (see `record/template.ts`), in one piece. The size 0 means that the next record is at the beginning.
  *
  * When the ring is empty, the request path may move both to the beginning, so that it uses little memory, which stays in
  * the processor's cache. It then changes the epoch, a bit of the head. The log thread copies it to the tail.
@@ -17,7 +17,7 @@ export interface RingMemory {
   /** See `STATE`. */
   readonly state: Int32Array<SharedArrayBuffer>
   /** The system provides memory for the parts that were used. */
-  readonly bytes: Uint8Array<SharedArrayBuffer>
+  readonly words: Uint32Array<SharedArrayBuffer>
 }
 
 /**
@@ -27,27 +27,24 @@ export interface RingMemory {
 const STATE = { head: 0, tail: 1, freed: 2, isAsleep: 3, writing: 4, nextTail: 5, nextFreed: 6 } as const
 const EPOCH = 1
 const HEAD_BYTES = 4
-/** Records start at multiples of this. */
-const ALIGNMENT = 4
-/** Size up to which a loop copies a record faster than a native copy. */
-const SHORT_BYTES = 2048
+/** Length up to which a loop copies a record faster than a native copy, in words. */
+const SHORT_WORDS = 512
 /** Position beyond which an empty ring starts again at its beginning. */
 const HOT_BYTES = 256 * 1024
 
 /** Creates a ring for this many waiting bytes. Any record of up to `maxRecordBytes` fits in an empty ring. */
 export function newRing(waitingBytes: number, maxRecordBytes: number): RingMemory {
-  const bytes = waitingBytes + 2 * (maxRecordBytes + HEAD_BYTES + ALIGNMENT)
+  const bytes = waitingBytes + 2 * (maxRecordBytes + 2 * HEAD_BYTES)
   return {
     state: new Int32Array(new SharedArrayBuffer(4 * Object.keys(STATE).length)),
-    bytes: new Uint8Array(new SharedArrayBuffer(aligned(bytes))),
+    words: new Uint32Array(new SharedArrayBuffer(4 * Math.ceil(bytes / 4))),
   }
 }
 
 /** The request path's end of a ring. */
 export class RingWriter {
   readonly #state: Int32Array
-  readonly #bytes: Uint8Array
-  readonly #sizes: Uint32Array
+  readonly #words: Uint32Array
   readonly #maxWaiting: number
   #head = 0
   #epoch = 0
@@ -60,10 +57,9 @@ export class RingWriter {
   #endedAt: number | null = null
 
   /** @param maxWaiting Number of waiting bytes from which the ring takes no more records. */
-  constructor({ state, bytes }: RingMemory, maxWaiting: number) {
+  constructor({ state, words }: RingMemory, maxWaiting: number) {
     this.#state = state
-    this.#bytes = bytes
-    this.#sizes = new Uint32Array(bytes.buffer)
+    this.#words = words
     this.#maxWaiting = maxWaiting
   }
 
@@ -81,17 +77,16 @@ export class RingWriter {
   }
 
   /** Adds a record. Returns what the caller must do. */
-  add({ length, words, bytes }: RecordWriter): 'wake the thread' | 'nothing' | 'drop the record' {
-    const size = HEAD_BYTES + length
-    const whole = aligned(size)
-    if (!this.#hasPlace(whole)) return 'drop the record'
-    const sizes = this.#sizes
+  add({ length, words }: RecordWriter): 'wake the thread' | 'nothing' | 'drop the record' {
+    const size = HEAD_BYTES + 4 * length
+    if (!this.#hasPlace(size)) return 'drop the record'
+    const ring = this.#words
     const at = this.#head >> 2
-    sizes[at] = size
-    if (size > SHORT_BYTES) this.#bytes.set(bytes.subarray(0, length), this.#head + HEAD_BYTES)
-    else for (let i = 0, count = (whole >> 2) - 1; i < count; i++) sizes[at + 1 + i] = words[i]!
-    this.#head += whole
-    this.#published = (this.#published + whole) | 0
+    ring[at] = size
+    if (length > SHORT_WORDS) ring.set(words.subarray(0, length), at + 1)
+    else for (let i = 0; i < length; i++) ring[at + 1 + i] = words[i]!
+    this.#head += size
+    this.#published = (this.#published + size) | 0
     Atomics.store(this.#state, STATE.head, this.#head | this.#epoch)
     if (Atomics.load(this.#state, STATE.isAsleep) === 0) return 'nothing'
     Atomics.store(this.#state, STATE.isAsleep, 0)
@@ -141,14 +136,14 @@ export class RingWriter {
     this.#look()
     if (this.#hasRoom(size)) return true
     if (this.#tail > this.#head || size >= this.#tail) return false
-    this.#sizes[this.#head >> 2] = 0
+    this.#words[this.#head >> 2] = 0
     this.#head = 0
     return true
   }
 
   /** Returns true if there is room behind the head. A byte stays free, because an empty ring has head and tail at one place. */
   #hasRoom(size: number): boolean {
-    const end = this.#head < this.#tail ? this.#tail : this.#bytes.length - HEAD_BYTES
+    const end = this.#head < this.#tail ? this.#tail : 4 * this.#words.length - HEAD_BYTES
     return this.#head + size < end
   }
 }
@@ -156,16 +151,14 @@ export class RingWriter {
 /** The log thread's end of a ring. */
 export class RingReader {
   readonly #state: Int32Array
-  readonly #bytes: Uint8Array
-  readonly #sizes: Uint32Array
+  readonly #words: Uint32Array
   #tail: number
   #epoch: number
   #freed: number
 
-  constructor({ state, bytes }: RingMemory) {
+  constructor({ state, words }: RingMemory) {
     this.#state = state
-    this.#bytes = bytes
-    this.#sizes = new Uint32Array(bytes.buffer)
+    this.#words = words
     const tail = Atomics.load(state, STATE.tail)
     this.#tail = tail & ~EPOCH
     this.#epoch = tail & EPOCH
@@ -173,23 +166,23 @@ export class RingReader {
   }
 
   /**
-   * Calls `take` with the position of each waiting record until it returns false. The ring keeps the records until
+   * Calls `take` with the words of each waiting record until it returns false. The ring keeps the records until
    * `release`.
    * @returns Number of records.
    */
-  read(take: (bytes: Uint8Array, from: number, to: number) => boolean): number {
+  read(take: (words: Uint32Array, from: number, to: number) => boolean): number {
     const head = this.#look()
     let records = 0
     for (let isMore = true; isMore && this.#tail !== head; ) {
       const at = this.#tail
-      const size = this.#sizes[at >> 2]!
+      const size = this.#words[at >> 2]!
       if (size === 0) {
         this.#tail = 0
         continue
       }
-      isMore = take(this.#bytes, at + HEAD_BYTES, at + size)
-      this.#tail += aligned(size)
-      this.#freed = (this.#freed + aligned(size)) | 0
+      isMore = take(this.#words, (at + HEAD_BYTES) >> 2, (at + size) >> 2)
+      this.#tail += size
+      this.#freed = (this.#freed + size) | 0
       records++
     }
     return records
@@ -226,8 +219,4 @@ export class RingReader {
     }
     return head & ~EPOCH
   }
-}
-
-function aligned(size: number): number {
-  return (size + ALIGNMENT - 1) & -ALIGNMENT
 }

@@ -2,8 +2,7 @@ import { type CaptureRules, Memo, SensitiveNames } from '@sluice/core'
 import { type CaptureNarrowing, type FieldLists, narrowed } from './capture-narrowing.js'
 import { type GatewayOptions, GatewayPart } from './gateway-part.js'
 import { jsonText } from './json-text.js'
-import { RecurringText } from './recurring-text.js'
-import { RoutePartsCache } from './route-parts.js'
+import { RecordTemplates } from './record-templates.js'
 import { SharedTexts } from './shared-texts.js'
 
 /** Cache size, sufficient for the names in a large configuration. */
@@ -30,13 +29,7 @@ export interface RecordOptions extends GatewayOptions {
 export interface RecordEnv {
   readonly fields: FieldSet
   readonly texts: SharedTexts
-  readonly routes: RoutePartsCache
-  /** `"},"http":…,"url":{"host":…,"path":"` by method, version and host. */
-  readonly http: RecurringText
-  /** End of `req`, and `ua`, by content type, content encoding and user agent. */
-  readonly request: RecurringText
-  /** End of `res`, and the opening of `up`, by content type, upstream and target. */
-  readonly response: RecurringText
+  readonly templates: RecordTemplates
   /**
    * JSON-escaped texts of names in the configuration, such as routes, upstreams and consumers. They are the
    * same string objects in every exchange, so that a lookup does not depend on their length.
@@ -56,31 +49,11 @@ export function recordEnv(options: RecordOptions): RecordEnv {
   return {
     fields: options.fields,
     texts,
-    routes: new RoutePartsCache(texts, options.fields === 'minimal' ? null : new GatewayPart(options)),
-    http: new RecurringText(
-      texts,
-      (method, version, host) =>
-        `},"http":{"method":"${jsonText(method)}","version":"${version}"},"url":{"host":"${jsonText(host)}","path":"`,
-    ),
-    request: new RecurringText(
-      texts,
-      (type, encoding, agent) =>
-        `${member('ct', type)}${member('encoding', encoding)}}${member('ua', agent)}`,
-    ),
-    response: new RecurringText(
-      texts,
-      (type, upstream, target) =>
-        `${member('ct', type)}${upstream === '' ? '' : `},"up":{"name":"${jsonText(upstream)}"${member('addr', target)}`}`,
-    ),
+    templates: new RecordTemplates(texts, new GatewayPart(options)),
     known: new Memo(CACHED_TEXTS, jsonText),
     sensitive: new SensitiveNames(options.sensitiveNames ?? []),
     slowMs: options.slowMs ?? Number.POSITIVE_INFINITY,
     narrowed: narrowed(options.capture ?? null),
     fieldLists: options.capture ?? null,
   }
-}
-
-/** Returns a member of an object, or an empty string without a value. */
-function member(name: string, value: string): string {
-  return value === '' ? '' : `,"${name}":"${jsonText(value)}"`
 }

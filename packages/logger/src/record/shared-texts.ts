@@ -9,7 +9,7 @@ const MEMORY_BYTES = 256 * 1024
 const FIRST_POSITION = 4
 const HEAD_BYTES = 2
 /** Longer texts are part of each record. */
-const MAX_TEXT_BYTES = 2048
+const MAX_TEXT_BYTES = 8192
 /** Reference of a text for which there is no room. */
 export const NO_REFERENCE = -1
 
@@ -54,20 +54,22 @@ export class SharedTexts {
   }
 }
 
-/** The log thread's side of the shared texts. */
-export class SharedTextReader {
+/** The log thread's side of the shared texts. It prepares each text once. */
+export class SharedTextReader<T extends object> {
   readonly #memory: TextMemory
+  readonly #prepare: (text: string) => T
   readonly #generation: Int32Array
   #seen = 0
-  readonly #texts = new Map<number, Uint8Array>()
+  readonly #texts = new Map<number, T>()
 
-  constructor(memory: TextMemory) {
+  constructor(memory: TextMemory, prepare: (text: string) => T) {
     this.#memory = memory
+    this.#prepare = prepare
     this.#generation = new Int32Array(memory.buffer, 0, 1)
   }
 
-  /** Returns the bytes of a text. */
-  at(position: number): Uint8Array {
+  /** Returns a prepared text. */
+  at(position: number): T {
     if (this.#generation[0] !== this.#seen) {
       this.#seen = this.#generation[0]!
       this.#texts.clear()
@@ -75,11 +77,10 @@ export class SharedTextReader {
     return this.#texts.get(position) ?? this.#read(position)
   }
 
-  /** Copies a text, because memory that is not shared is faster to read. */
-  #read(position: number): Uint8Array {
+  #read(position: number): T {
     const start = position + HEAD_BYTES
     const length = this.#memory[position]! | (this.#memory[position + 1]! << 8)
-    const text = new Uint8Array(this.#memory.subarray(start, start + length))
+    const text = this.#prepare(Buffer.from(this.#memory.subarray(start, start + length)).toString('latin1'))
     this.#texts.set(position, text)
     return text
   }

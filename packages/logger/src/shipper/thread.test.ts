@@ -11,7 +11,7 @@ import { newSpoolCount } from '../queue/record-queue.js'
 import { RingWriter } from '../queue/ring.js'
 import { readCounts } from '../queue/shared-counts.js'
 import { RecordWriter } from '../record/record-writer.js'
-import { SharedTexts } from '../record/shared-texts.js'
+import { NO_REFERENCE, SharedTexts } from '../record/shared-texts.js'
 import { scratchDir, until } from '../testing.js'
 import type { ShipperThreadOptions } from './thread.js'
 
@@ -77,7 +77,7 @@ function startThread(t: TestContext, output: ShipperThreadOptions['output']) {
   const put = async (records: number, bytes: number): Promise<void> => {
     for (let i = 0; i < records; i++) {
       const writer = new RecordWriter()
-      writer.json(JSON.stringify({ text: 'x'.repeat(bytes) }))
+      writer.template(NO_REFERENCE, JSON.stringify({ text: 'x'.repeat(bytes) }))
       if (ring.add(writer) === 'wake the thread') thread.postMessage({ kind: 'wake' })
       handed++
       await until(() => readCounts(memory.counts).taken === handed, 'it is taken')
