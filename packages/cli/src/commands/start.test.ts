@@ -23,7 +23,9 @@ test('flags are checked like the document', async (t) => {
 
 test('a sink of the command line needs its settings in the document', async (t) => {
   const file = fileWith(t, DOCUMENT)
-  const runs = ['syslog', 'webhook', 'custom'].map((sink) => gw(startArgs(t, file, '--log-sink', sink)))
+  const runs = ['syslog', 'webhook', 'loki', 'custom'].map((sink) =>
+    gw(startArgs(t, file, '--log-sink', sink)),
+  )
   for (const { code, stderr } of await Promise.all(runs)) {
     assert.equal(code, 3)
     assert.match(stderr, /--log-sink: a log target with sink: (\w+) needs log\.\1 /)

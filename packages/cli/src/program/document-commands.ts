@@ -46,6 +46,7 @@ function addStart(program: GwCommand): void {
       'stdout',
       'syslog',
       'webhook',
+      'loki',
       'custom',
       'none',
     ])

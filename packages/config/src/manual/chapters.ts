@@ -76,6 +76,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   { at: 'log.syslog', text: 'See [targets](../guides/traffic-log-targets.md).' },
   { at: 'log.webhook', text: 'See [targets](../guides/traffic-log-targets.md).' },
+  { at: 'log.loki', text: 'See [targets](../guides/traffic-log-targets.md#loki).' },
   { at: 'log.custom', text: 'See [targets](../guides/traffic-log-targets.md).' },
   {
     at: 'drain',
@@ -107,7 +108,7 @@ export const CHAPTERS: readonly Chapter[] = [
 export const REPEATED: ReadonlyMap<string, string> = new Map([
   ['apis.NAME.log', 'routes[].log'],
   ['policyGroups.NAME[]', 'policies[]'],
-  ...['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'custom', 'privacy', 'capture'].map(
+  ...['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'loki', 'custom', 'privacy', 'capture'].map(
     (key) => [`log.outputs[].${key}`, `log.${key}`] as const,
   ),
 ])

@@ -29,6 +29,7 @@ const env = {
   CACHE_TOKEN: 'the-token-of-the-server',
   WEBHOOK_TOKEN: 'd',
   WEBHOOK_SECRET: 'e',
+  LOKI_TOKEN: 'g',
 }
 
 /** The real policies are in another package, with examples and tests of their own. */

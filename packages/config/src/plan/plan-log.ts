@@ -13,7 +13,7 @@ export interface LogPlan extends LogOutletPlan<LogSinkKind | 'none'> {
 }
 
 /** Kind of log target. */
-export type LogSinkKind = 'file' | 'elasticsearch' | 'stdout' | 'syslog' | 'webhook' | 'custom'
+export type LogSinkKind = 'file' | 'elasticsearch' | 'stdout' | 'syslog' | 'webhook' | 'loki' | 'custom'
 
 /** A target of the log. */
 export interface LogOutletPlan<Sink = LogSinkKind> {
@@ -27,6 +27,7 @@ export interface LogOutletPlan<Sink = LogSinkKind> {
   /** Settings of other kinds of targets; set if the document has them. */
   readonly syslog?: LogSyslogPlan
   readonly webhook?: LogWebhookPlan
+  readonly loki?: LogLokiPlan
   readonly custom?: LogCustomPlan
   /** Privacy rules, or null if the document has none. A target without rules uses those of the log. */
   readonly privacy: LogPrivacyPlan | null
@@ -71,17 +72,34 @@ export interface LogSyslogPlan {
   readonly spool: LogSpoolPlan
 }
 
-/** Settings of a `webhook` target. */
-export interface LogWebhookPlan {
+/** Settings common to targets that receive records over HTTP. */
+export interface LogHttpPlan {
   readonly url: string
-  readonly headers: Readonly<Record<string, string>>
   readonly auth: { readonly username: string; readonly password: string } | { readonly token: string } | null
-  readonly format: 'ndjson' | 'array'
   readonly compress: boolean
   readonly timeoutMs: number
-  readonly signature: { readonly secret: string; readonly header: string } | null
   readonly tls: { readonly caFile: string | null; readonly insecure: boolean }
   readonly spool: LogSpoolPlan
+}
+
+/** Settings of a `webhook` target. */
+export interface LogWebhookPlan extends LogHttpPlan {
+  readonly headers: Readonly<Record<string, string>>
+  readonly format: 'ndjson' | 'array'
+  readonly signature: { readonly secret: string; readonly header: string } | null
+}
+
+/** Settings of a `loki` target. */
+export interface LogLokiPlan extends LogHttpPlan {
+  /** Tenant; null: none. */
+  readonly tenant: string | null
+  readonly labels: Readonly<Record<string, string>>
+  /** Labels taken from the record. */
+  readonly recordLabels: readonly (
+    | ('route' | 'api' | 'group' | 'env')
+    | ('status' | 'result' | 'pod' | 'worker')
+  )[]
+  readonly structuredMetadata: boolean
 }
 
 /** Settings of a `custom` target. */

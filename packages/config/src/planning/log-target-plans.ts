@@ -1,11 +1,20 @@
 import { parseDuration, parseSize } from '@sluice/core'
-import type { LogCustomPlan, LogPlan, LogSpoolPlan, LogSyslogPlan, LogWebhookPlan } from '../plan/plan.js'
+import type {
+  LogCustomPlan,
+  LogHttpPlan,
+  LogLokiPlan,
+  LogPlan,
+  LogSpoolPlan,
+  LogSyslogPlan,
+  LogWebhookPlan,
+} from '../plan/plan.js'
 import type { Document } from '../schema/document.js'
 import { FOLDER } from '../template/folder.js'
 
 type LogDocument = Document['log']
 type SyslogDocument = NonNullable<LogDocument['syslog']>
 type WebhookDocument = NonNullable<LogDocument['webhook']>
+type LokiDocument = NonNullable<LogDocument['loki']>
 type CustomDocument = NonNullable<LogDocument['custom']>
 type SpoolDocument = LogDocument['stdout']['spool']
 
@@ -17,12 +26,13 @@ export function shippedPlans(
   document: LogDocument | LogDocument['outputs'][number],
   sink: LogPlan['sink'],
   suffix: string,
-): Pick<LogPlan, 'stdout' | 'syslog' | 'webhook' | 'custom'> {
-  const { stdout, syslog, webhook, custom } = document
+): Pick<LogPlan, 'stdout' | 'syslog' | 'webhook' | 'loki' | 'custom'> {
+  const { stdout, syslog, webhook, loki, custom } = document
   return {
     ...(sink === 'stdout' ? { stdout: { spool: spoolPlan(stdout.spool, suffix) } } : {}),
     ...(syslog === undefined ? {} : { syslog: syslogPlan(syslog, suffix) }),
     ...(webhook === undefined ? {} : { webhook: webhookPlan(webhook, suffix) }),
+    ...(loki === undefined ? {} : { loki: lokiPlan(loki, suffix) }),
     ...(custom === undefined ? {} : { custom: customPlan(custom, suffix) }),
   }
 }
@@ -56,21 +66,29 @@ function syslogPlan({ maxMessageBytes, tls, spool, ...rest }: SyslogDocument, su
 }
 
 function webhookPlan(document: WebhookDocument, suffix: string): LogWebhookPlan {
-  const { url, headers, format, compress, timeout, signature = null, tls, spool } = document
+  const { headers, format, signature = null } = document
+  const { url, auth, compress, timeoutMs, tls, spool } = httpPlan(document, suffix)
+  return { url, headers, auth, format, compress, timeoutMs, signature, tls, spool }
+}
+
+function lokiPlan(document: LokiDocument, suffix: string): LogLokiPlan {
+  const { tenant = null, labels, recordLabels, structuredMetadata } = document
+  return { ...httpPlan(document, suffix), tenant, labels, recordLabels, structuredMetadata }
+}
+
+function httpPlan(document: WebhookDocument | LokiDocument, suffix: string): LogHttpPlan {
+  const { url, auth, compress, timeout, tls, spool } = document
   return {
     url,
-    headers,
-    auth: webhookAuth(document.auth),
-    format,
+    auth: httpAuth(auth),
     compress,
     timeoutMs: parseDuration(timeout),
-    signature,
     tls: { caFile: tls.caFile ?? null, insecure: tls.insecure },
     spool: spoolPlan(spool, suffix),
   }
 }
 
-function webhookAuth(auth: WebhookDocument['auth']): LogWebhookPlan['auth'] {
+function httpAuth(auth: WebhookDocument['auth']): LogHttpPlan['auth'] {
   if (auth === undefined) return null
   if (auth.token !== undefined) return { token: auth.token }
   return { username: auth.username ?? '', password: auth.password ?? '' }

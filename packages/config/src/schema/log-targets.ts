@@ -76,7 +76,7 @@ export const syslog = object(
   { deprecatedKeys: { maxMessage: 'maxMessageBytes' }, description: 'Settings of a `syslog` target.' },
 )
 
-const webhookAuth = object(
+const httpAuth = object(
   {
     username: Type.Optional(
       Type.String({ maxLength: 256, description: 'User name for basic authentication.' }),
@@ -106,12 +106,17 @@ const webhookSignature = object(
   },
 )
 
-const webhookTls = object(
+const httpTls = object(
   {
     caFile: Type.Optional(filePath("CA certificates to trust instead of the system's, PEM.")),
     insecure: Type.Boolean({ default: false, description: 'Accepts any certificate. For testing only.' }),
   },
   { default: {}, description: 'TLS settings for `https://` URLs.' },
+)
+
+const httpTimeout = duration(
+  { min: '100ms', max: '10m' },
+  { default: '30s', description: 'Maximum time from the start of a request to the end of its response.' },
 )
 
 /** Schema of the settings of a `webhook` target. */
@@ -124,21 +129,64 @@ export const webhook = object(
       propertyNames: text('reply-field-name'),
       maxProperties: 50,
     }),
-    auth: Type.Optional(webhookAuth),
+    auth: Type.Optional(httpAuth),
     format: oneOf(['ndjson', 'array'], {
       default: 'ndjson',
       description: '`ndjson`: one record per line. `array`: a JSON array of records.',
     }),
     compress: Type.Boolean({ default: false, description: 'Compresses request bodies with gzip.' }),
-    timeout: duration(
-      { min: '100ms', max: '10m' },
-      { default: '30s', description: 'Maximum time from the start of a request to the end of its response.' },
-    ),
+    timeout: httpTimeout,
     signature: Type.Optional(webhookSignature),
-    tls: webhookTls,
+    tls: httpTls,
     spool,
   },
   { description: 'Settings of a `webhook` target.' },
+)
+
+const RECORD_LABELS = ['route', 'api', 'group', 'env', 'status', 'result', 'pod', 'worker'] as const
+
+/** Schema of the settings of a `loki` target. */
+export const loki = object(
+  {
+    url: text('http-url', {
+      description: 'URL of Loki. The path `/loki/api/v1/push` is added to a URL without a path.',
+    }),
+    tenant: Type.Optional(
+      Type.String({
+        grammar: 'field-value',
+        keepsReference: true,
+        minLength: 1,
+        maxLength: 150,
+        description: 'Tenant (`X-Scope-OrgID`). Absent: none.',
+      }),
+    ),
+    labels: mapOf(Type.String({ minLength: 1, maxLength: 2048, keepsReference: true }), {
+      default: { job: 'sluice', service_name: 'sluice' },
+      description: 'Labels of all streams.',
+      propertyNames: Type.String({
+        pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$',
+        expects: 'a label name: letters, digits and underscores',
+      }),
+      maxProperties: 15,
+    }),
+    recordLabels: Type.Array(oneOf(RECORD_LABELS, {}), {
+      default: ['pod', 'worker'],
+      uniqueItems: true,
+      maxItems: RECORD_LABELS.length,
+      description:
+        'Labels taken from the record. Each set of values is a stream. `status` is the class, such as `5xx`.',
+    }),
+    structuredMetadata: Type.Boolean({
+      default: false,
+      description: 'Adds the request id to each entry as structured metadata `request_id`.',
+    }),
+    auth: Type.Optional(httpAuth),
+    compress: Type.Boolean({ default: false, description: 'Compresses request bodies with gzip.' }),
+    timeout: httpTimeout,
+    tls: httpTls,
+    spool,
+  },
+  { description: 'Settings of a `loki` target.' },
 )
 
 /** Schema of the settings of a `custom` target. */

@@ -3,7 +3,7 @@ import { duration, filePath, integer, name, object, oneOf, ratio, size, text } f
 import { captureSchema, narrowingSchema } from './capture.js'
 import { logPrivacySchema } from './log-privacy.js'
 import { spool } from './log-spool.js'
-import { custom, stdout, syslog, webhook } from './log-targets.js'
+import { custom, loki, stdout, syslog, webhook } from './log-targets.js'
 
 /**
  * Names that Elasticsearch accepts for a data stream (create data stream API) and that need no escaping in
@@ -107,7 +107,7 @@ const geo = object(
   { description: 'Adds the country and location of clients to records. Absent: disabled.' },
 )
 
-const KINDS = ['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'custom'] as const
+const KINDS = ['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'loki', 'custom'] as const
 
 /** Kinds of log targets. */
 export const LOG_SINKS = [...KINDS, 'none'] as const
@@ -126,6 +126,7 @@ const settings = {
   stdout,
   syslog: Type.Optional(syslog),
   webhook: Type.Optional(webhook),
+  loki: Type.Optional(loki),
   custom: Type.Optional(custom),
   privacy: Type.Optional(logPrivacySchema),
 }

@@ -154,7 +154,9 @@ function checkLocation(inspection: Inspection, location: Position): void {
   checkSettings(inspection, location)
   checkElasticsearch(inspection, location)
   checkSyslog(inspection, location)
-  checkWebhook(inspection, location)
+  checkHttp(inspection, location, 'webhook')
+  checkHttp(inspection, location, 'loki')
+  checkLabels(inspection, location)
 }
 
 /** Example settings for kinds of targets that require some. */
@@ -162,6 +164,7 @@ const EXAMPLES = {
   elasticsearch: 'nodes: [http://127.0.0.1:9200]',
   syslog: 'address: udp://127.0.0.1:514',
   webhook: 'url: https://logs.example.com/traffic',
+  loki: 'url: http://127.0.0.1:3100',
   custom: "module: './target.mjs'",
 } as const
 
@@ -198,14 +201,24 @@ function checkSyslog(inspection: Inspection, { outlet, path: location }: Positio
   })
 }
 
-function checkWebhook(inspection: Inspection, { outlet, path }: Position): void {
-  const { tls, auth } = outlet.webhook ?? {}
-  if (tls?.caFile !== undefined) checkPemFile(inspection, tls.caFile, [...path, 'webhook', 'tls', 'caFile'])
+function checkHttp(inspection: Inspection, { outlet, path }: Position, kind: 'webhook' | 'loki'): void {
+  const { tls, auth } = outlet[kind] ?? {}
+  if (tls?.caFile !== undefined) checkPemFile(inspection, tls.caFile, [...path, kind, 'tls', 'caFile'])
   if (isPaired(auth?.username, auth?.password)) return
   inspection.report.add({
-    path: [...path, 'webhook', 'auth'],
+    path: [...path, kind, 'auth'],
     message: 'username and password must be set together',
     remedy: 'set both, or use token',
+  })
+}
+
+/** Checks that streams have a label, because Loki refuses entries without labels. */
+function checkLabels({ report }: Inspection, { outlet: { loki }, path }: Position): void {
+  if (loki === undefined || loki.recordLabels.length > 0 || Object.keys(loki.labels).length > 0) return
+  report.add({
+    path: [...path, 'loki', 'labels'],
+    message: 'Loki needs at least one label',
+    remedy: 'add labels or recordLabels',
   })
 }
 

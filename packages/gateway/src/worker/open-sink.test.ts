@@ -22,7 +22,7 @@ function scratch(t: TestContext): string {
 /** Starts a gateway with this log and sends a request. Resolves when the record counts as delivered. */
 async function callOnce(
   t: TestContext,
-  log: (spool: LogSpoolPlan) => Pick<LogPlan, 'sink' | 'syslog' | 'webhook' | 'custom'>,
+  log: (spool: LogSpoolPlan) => Pick<LogPlan, 'sink' | 'syslog' | 'webhook' | 'loki' | 'custom'>,
 ): Promise<void> {
   const spool: LogSpoolPlan = {
     dir: scratch(t),
@@ -51,11 +51,11 @@ async function callOnce(
   assertIdentity(gateway.plane.logIdentity())
 }
 
-test('a plan with the sink webhook posts the record of a call', async (t) => {
+test('plans with the sinks webhook and loki post the record of a call', async (t) => {
   let body = ''
   const server = createServer(async (request, response) => {
     for await (const chunk of request) body += chunk
-    response.end()
+    response.writeHead(204).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close().closeAllConnections())
@@ -68,6 +68,13 @@ test('a plan with the sink webhook posts the record of a call', async (t) => {
     }
   })
   assert.equal(JSON.parse(body).url.path, '/called')
+  body = ''
+  await callOnce(t, (spool) => {
+    const labels = { labels: { job: 'a' }, recordLabels: ['status'], structuredMetadata: false } as const
+    const request = { tenant: null, auth: null, compress: false, timeoutMs: 10_000, tls: TLS, spool }
+    return { sink: 'loki', loki: { url: `http://127.0.0.1:${port}`, ...labels, ...request } }
+  })
+  assert.deepEqual(JSON.parse(body).streams[0].stream, { job: 'a', status: '5xx' })
 })
 
 test('a plan with the sink syslog sends the record of a call', async (t) => {

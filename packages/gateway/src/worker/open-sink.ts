@@ -110,6 +110,10 @@ const SHIPPING: Readonly<Record<Exclude<LogSinkKind, 'file'>, (outlet: LogOutlet
   stdout: ({ stdout }) => ({ spool: stdout!.spool, output: { kind: 'stdout' } }),
   syslog: ({ syslog }) => toSyslog(syslog!),
   webhook: ({ webhook }) => toWebhook(webhook!),
+  loki: ({ loki }) => {
+    const { spool, ...settings } = loki!
+    return { spool, output: { kind: 'loki', ...settings } }
+  },
   custom: ({ custom }) => {
     const { spool, ...settings } = custom!
     return { spool, output: { kind: 'custom', ...settings } }

@@ -1,5 +1,6 @@
 import type { CustomOptions } from '../outputs/custom/output.js'
 import type { ElasticsearchOptions } from '../outputs/elasticsearch/output.js'
+import type { LokiOptions } from '../outputs/loki/options.js'
 import type { Delivery, LogOutput, ReportProblem, Shipment } from '../outputs/output.js'
 import type { SyslogOptions } from '../outputs/syslog/options.js'
 import type { WebhookOptions } from '../outputs/webhook/options.js'
@@ -10,6 +11,7 @@ interface OptionsByKind {
   readonly stdout: object
   readonly syslog: SyslogOptions
   readonly webhook: WebhookOptions
+  readonly loki: LokiOptions
   readonly custom: CustomOptions
 }
 
@@ -31,6 +33,7 @@ const OPENERS: { readonly [K in Kind]: Opener<K> } = {
   stdout: async () => new (await import('../outputs/stdout/output.js')).StdoutOutput(),
   syslog: async (options) => new (await import('../outputs/syslog/output.js')).SyslogOutput(options),
   webhook: async (options) => new (await import('../outputs/webhook/output.js')).WebhookOutput(options),
+  loki: async (options) => new (await import('../outputs/loki/output.js')).LokiOutput(options),
   custom: async (options, report) =>
     new (await import('../outputs/custom/output.js')).CustomOutput(options, report),
 }

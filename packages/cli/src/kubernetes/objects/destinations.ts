@@ -110,7 +110,8 @@ function* outletPlaces(outlet: RawPart, at: string): Generator<Place> {
       yield { at: `${at}.elasticsearch.nodes[${i}]`, url: String(node) }
   } else if (sink === 'syslog') {
     yield { at: `${at}.syslog.address`, url: textAt(partAt(outlet, sink), 'address') }
-  } else if (sink === 'webhook') yield { at: `${at}.webhook.url`, url: textAt(partAt(outlet, sink), 'url') }
+  } else if (sink === 'webhook' || sink === 'loki')
+    yield { at: `${at}.${sink}.url`, url: textAt(partAt(outlet, sink), 'url') }
   else if (sink === 'custom') yield { at: `${at}.custom`, url: null }
 }
 

@@ -82,7 +82,7 @@ export function writtenFolders(root: RawPart): readonly WrittenFolder[] {
   ]
   return outlets.flatMap(([place, outlet]) => {
     const file = textAt(partAt(outlet, 'file'), 'dir')
-    const spools = ['elasticsearch', 'stdout', 'syslog', 'webhook', 'custom'].map((kind) => ({
+    const spools = ['elasticsearch', 'stdout', 'syslog', 'webhook', 'loki', 'custom'].map((kind) => ({
       at: `${place}.${kind}.spool.dir`,
       dir: textAt(partAt(partAt(outlet, kind), 'spool'), 'dir'),
     }))

@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
 import type { LogSink } from '@sluice/core'
+import type { ExchangeFields } from '@sluice/core/testing'
 import type { LogOutputOptions } from '../../shipper/open-output.js'
 import { openShippingSink } from '../../sinks/shipping-sink.js'
 import { closeWhole, sampleExchange, scratchDir } from '../../testing.js'
@@ -12,6 +13,8 @@ export interface Shipping {
   readonly problems: readonly string[]
   /** Logs a number of exchanges and returns their IDs. */
   log(count: number): string[]
+  /** Logs an exchange. */
+  logExchange(changes: ExchangeFields): void
 }
 
 let last = 0
@@ -34,5 +37,6 @@ export function shipTo(t: TestContext, output: LogOutputOptions, dir = scratchDi
     for (const id of ids) sink.record(sampleExchange({ id }))
     return ids
   }
-  return { sink, dir, problems, log }
+  const logExchange = (changes: ExchangeFields): void => sink.record(sampleExchange(changes))
+  return { sink, dir, problems, log, logExchange }
 }

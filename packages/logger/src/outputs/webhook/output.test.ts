@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { makeCertificates } from '../../testing/make-certificates.js'
 import { assertIdentity, scratchDir, until } from '../../testing.js'
+import { deadLetters } from '../testing/dead-letters.js'
 import { sampleShipment } from '../testing/sample-shipment.js'
 import { type Shipping, shipTo } from '../testing/shipping.js'
 import {
@@ -227,12 +228,3 @@ test('records logged during an outage are delivered afterwards', async (t) => {
   ids.push(...shipping.log(50))
   await assertTaken(shipping, [first, second], ids)
 })
-
-function deadLetters(dir: string): { record: { id: string }; status: number; reason: string }[] {
-  const files = readdirSync(join(dir, 'dead')).map((name) => readFileSync(join(dir, 'dead', name), 'utf8'))
-  return files
-    .join('')
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line))
-}

@@ -1,35 +1,32 @@
 import { createHash, createHmac } from 'node:crypto'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { httpDelivery, type TargetNames, unansweredDelivery } from '../http/answer.js'
+import { HttpRequests } from '../http/requests.js'
 import type { Delivery, LogOutput, Shipment } from '../output.js'
-import { webhookDelivery } from './answer.js'
 import type { WebhookOptions } from './options.js'
-import { WebhookRequests } from './requests.js'
 
-const compressed = promisify(gzip)
+const NAMES: TargetNames = { subject: 'the webhook', kind: 'webhook' }
 
 /** Output that sends each shipment to an HTTP receiver in one POST request. */
 export class WebhookOutput implements LogOutput {
   readonly #options: WebhookOptions
-  readonly #requests: WebhookRequests
+  readonly #requests: HttpRequests
 
   constructor(options: WebhookOptions) {
+    const { headers, signature } = options
     this.#options = options
-    this.#requests = new WebhookRequests(options)
+    this.#requests = new HttpRequests(options, [
+      ...Object.values(headers),
+      ...(signature === null ? [] : [signature.secret]),
+    ])
   }
 
   async deliver(shipment: Shipment): Promise<Delivery> {
-    const { format, compress } = this.#options
     try {
-      const plain = webhookBody(shipment, format)
-      const body = compress ? await compressed(plain) : plain
+      const body = await this.#requests.encode(webhookBody(shipment, this.#options.format))
       const answer = await this.#requests.post(body, this.#headersFor(shipment, body))
-      return webhookDelivery(answer, shipment)
+      return httpDelivery(answer, shipment, NAMES)
     } catch (error) {
-      const { message, code } = error as NodeJS.ErrnoException
-      // The receiver may have cut the connection because the body is too large.
-      const overload = code === 'ECONNRESET' || code === 'EPIPE' || code === 'ETIMEDOUT'
-      return { kind: 'failed', overload, reason: `the webhook does not respond: ${message}` }
+      return unansweredDelivery(error, NAMES)
     }
   }
 
@@ -37,16 +34,12 @@ export class WebhookOutput implements LogOutput {
     this.#requests.close()
   }
 
-  #headersFor(shipment: Shipment, body: Buffer): Record<string, string | number> {
-    const { headers, auth, format, compress, signature } = this.#options
+  #headersFor(shipment: Shipment, body: Buffer): Record<string, string> {
+    const { headers, format, signature } = this.#options
     return {
-      'user-agent': 'sluice',
       ...lowerCased(headers),
-      ...(auth === null ? {} : { authorization: authorizationOf(auth) }),
       'content-type': format === 'array' ? 'application/json' : 'application/x-ndjson',
-      'content-length': body.length,
       'idempotency-key': idempotencyKey(shipment),
-      ...(compress ? { 'content-encoding': 'gzip' } : {}),
       ...(signature === null
         ? {}
         : { [signature.header.toLowerCase()]: signatureOf(body, signature.secret) }),
@@ -62,11 +55,6 @@ function idempotencyKey(shipment: Shipment): string {
 
 function signatureOf(body: Buffer, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
-}
-
-function authorizationOf(auth: NonNullable<WebhookOptions['auth']>): string {
-  if ('token' in auth) return `Bearer ${auth.token}`
-  return `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {

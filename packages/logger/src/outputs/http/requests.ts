@@ -6,8 +6,12 @@ import {
   type IncomingMessage,
 } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { Answer } from './answer.js'
-import type { WebhookOptions } from './options.js'
+import type { HttpTargetOptions } from './options.js'
+
+const compressed = promisify(gzip)
 
 /** Equals the maximum number of concurrent deliveries. */
 const MAX_CONNECTIONS = 8
@@ -17,25 +21,41 @@ const MAX_TEXT_BYTES = 300
 const MAX_ANSWER_BYTES = 64 * 1024
 
 /** Client for POST requests to one URL over persistent connections. */
-export class WebhookRequests {
-  readonly #options: WebhookOptions
+export class HttpRequests {
+  readonly #options: HttpTargetOptions
+  readonly #secrets: readonly string[]
   readonly #url: URL
   readonly #ending = new AbortController()
   #agent: HttpAgent | HttpsAgent | null = null
 
-  /** @throws Error if the URL is invalid. */
-  constructor(options: WebhookOptions) {
+  /** @param secrets Further secrets to mask in responses. @throws Error if the URL is invalid. */
+  constructor(options: HttpTargetOptions, secrets: readonly string[] = []) {
     this.#options = options
+    this.#secrets = [...secretsOf(options), ...secrets]
+      .filter(({ length }) => length >= MIN_SECRET_LENGTH)
+      .sort((a, b) => b.length - a.length)
     this.#url = new URL(options.url)
   }
 
+  /** Returns the body as it is sent: compressed, if that is configured. */
+  async encode(body: Buffer): Promise<Buffer> {
+    return this.#options.compress ? compressed(body) : body
+  }
+
   /**
-   * Sends a request and resolves with the response, whatever its status. @throws Error if there is no
+   * Sends an encoded body and resolves with the response, whatever its status. @throws Error if there is no
    * response in time.
    */
-  post(body: Buffer, headers: Readonly<Record<string, string | number>>): Promise<Answer> {
+  post(body: Buffer, fields: Readonly<Record<string, string>>): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const { timeoutMs } = this.#options
+      const { timeoutMs, auth, compress } = this.#options
+      const headers = {
+        'user-agent': 'sluice',
+        ...fields,
+        ...(auth === null ? {} : { authorization: authorizationOf(auth) }),
+        ...(compress ? { 'content-encoding': 'gzip' } : {}),
+        'content-length': body.length,
+      }
       const open = this.#url.protocol === 'https:' ? httpsRequest : httpRequest
       const { signal } = this.#ending
       const request = open(this.#url, { method: 'POST', agent: this.#connections(), headers, signal })
@@ -48,7 +68,7 @@ export class WebhookRequests {
       request.on('response', (response) => {
         isAnswered = true
         readAnswer(request, response, ({ text, ...answer }) => {
-          settle(() => resolve({ ...answer, text: shownText(text, this.#options) }))
+          settle(() => resolve({ ...answer, text: shownText(text, this.#secrets) }))
         })
       })
       request.on('error', (error) => {
@@ -117,19 +137,24 @@ const RECORD = '{"@timestamp"'
 /**
  * Returns the beginning of a response for operators, without secrets and records that the receiver repeats.
  */
-export function shownText(text: string, options: WebhookOptions): string {
+function shownText(text: string, secrets: readonly string[]): string {
   let reported = text
-  for (const secret of secretsOf(options)) reported = reported.replaceAll(secret, '***')
+  for (const secret of secrets) reported = reported.replaceAll(secret, '***')
   const record = reported.replaceAll('\\"', '"').indexOf(RECORD)
   return record === -1 ? reported : `${reported.slice(0, record)}…`
 }
 
-function secretsOf({ headers, auth, signature }: WebhookOptions): string[] {
-  const ofAuth = auth === null ? [] : 'token' in auth ? [auth.token] : [basicOf(auth), auth.password]
-  const all = [...ofAuth, ...Object.values(headers), ...(signature === null ? [] : [signature.secret])]
-  return all.filter(({ length }) => length >= MIN_SECRET_LENGTH).sort((a, b) => b.length - a.length)
+type Auth = NonNullable<HttpTargetOptions['auth']>
+
+function secretsOf({ auth }: HttpTargetOptions): string[] {
+  if (auth === null) return []
+  return 'token' in auth ? [auth.token] : [basicOf(auth), auth.password]
 }
 
-function basicOf({ username, password }: { readonly username: string; readonly password: string }): string {
+function authorizationOf(auth: Auth): string {
+  return 'token' in auth ? `Bearer ${auth.token}` : `Basic ${basicOf(auth)}`
+}
+
+function basicOf({ username, password }: Exclude<Auth, { readonly token: string }>): string {
   return Buffer.from(`${username}:${password}`).toString('base64')
 }

@@ -1,12 +1,20 @@
 import { retryAfterMs } from '@sluice/core'
 import type { Delivery, Shipment } from '../output.js'
 
-/** Response of a webhook receiver. */
+/** Response of an HTTP target. */
 export interface Answer {
   readonly status: number
   readonly retryAfter: string | undefined
   /** Beginning of the body, for operators. */
   readonly text: string
+}
+
+/** Names of a target in messages. */
+export interface TargetNames {
+  /** Subject of a sentence, such as `the webhook`. */
+  readonly subject: string
+  /** Kind of the target, such as `webhook`. */
+  readonly kind: string
 }
 
 /** Statuses of temporary failures that the request did not cause. */
@@ -15,8 +23,9 @@ const PASSING: ReadonlySet<number> = new Set([408, 425, 429])
 const CREDENTIALS: ReadonlySet<number> = new Set([401, 403, 407])
 
 /** Returns the outcome for the records of a request. */
-export function webhookDelivery({ status, retryAfter, text }: Answer, shipment: Shipment): Delivery {
-  const reason = `the webhook responded with ${status}${text === '' ? '' : `: ${text}`}`
+export function httpDelivery(answer: Answer, shipment: Shipment, names: TargetNames): Delivery {
+  const { status, retryAfter } = answer
+  const reason = answerText(answer, names)
   if (status >= 200 && status < 300) return { kind: 'answered', refused: [], again: [] }
   if (status === 413) return { kind: 'unfit', status, reason }
   if (status >= 500 || PASSING.has(status)) {
@@ -24,7 +33,7 @@ export function webhookDelivery({ status, retryAfter, text }: Answer, shipment: 
     return { kind: 'failed', overload, reason, afterMs: retryAfterMs(retryAfter, Date.now()) }
   }
   if (CREDENTIALS.has(status))
-    return { kind: 'failed', overload: false, reason: `${reason}; check log.webhook.auth` }
+    return { kind: 'failed', overload: false, reason: `${reason}; check log.${names.kind}.auth` }
   if (status < 400)
     return { kind: 'failed', overload: false, reason: `${reason}; configure the URL that it redirects to` }
   const refused = Array.from({ length: shipment.count }, (_, index) => {
@@ -32,4 +41,17 @@ export function webhookDelivery({ status, retryAfter, text }: Answer, shipment: 
     return { index, status, type: 'request_refused', reason, isTemporary: status === 404 }
   })
   return { kind: 'answered', refused, again: [] }
+}
+
+/** Describes a response, with the beginning of its body. */
+export function answerText({ status, text }: Answer, { subject }: TargetNames): string {
+  return `${subject} responded with ${status}${text === '' ? '' : `: ${text}`}`
+}
+
+/** Returns the outcome if there was no response. */
+export function unansweredDelivery(error: unknown, { subject }: TargetNames): Delivery {
+  const { message, code } = error as NodeJS.ErrnoException
+  // The receiver may have cut the connection because the body is too large.
+  const overload = code === 'ECONNRESET' || code === 'EPIPE' || code === 'ETIMEDOUT'
+  return { kind: 'failed', overload, reason: `${subject} does not respond: ${message}` }
 }
