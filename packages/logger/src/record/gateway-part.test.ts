@@ -13,6 +13,8 @@ test('the part identifies the gateway and its current configuration', () => {
   assert.deepEqual(recorded(), { gw: { ...gw, config: 'ab\n' } })
   digest = ''
   assert.deepEqual(recorded(), { gw: { ...gw, config: '' } })
+  digest = '0123456789abcdef'
+  assert.deepEqual(recorded(), { gw: { ...gw, config: '0123456789ab' } })
 })
 
 test('a configured environment comes before it', () => {

@@ -1,5 +1,8 @@
 import { jsonText } from './json-text.js'
 
+/** Number of hexadecimal digits of the configuration digest in records, as in `gw status`. */
+const DIGEST_DIGITS = 12
+
 /** Identity of the gateway in records. */
 export interface GatewayOptions {
   /** Index of the worker. */
@@ -39,7 +42,7 @@ export class GatewayPart {
     const digest = served === '' ? this.#configDigest() : served
     if (digest !== this.#digest || this.#text === '') {
       this.#digest = digest
-      this.#text = `${this.#head}${jsonText(digest)}"}`
+      this.#text = `${this.#head}${jsonText(digest.slice(0, DIGEST_DIGITS))}"}`
     }
     return this.#text
   }
