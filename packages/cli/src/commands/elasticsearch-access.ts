@@ -22,6 +22,7 @@ export interface ElasticsearchFlags {
 export interface ElasticsearchAccess {
   readonly nodes: readonly string[]
   readonly dataStream: string
+  readonly product?: 'opensearch'
   readonly auth: LogElasticsearchPlan['auth']
   readonly caFile: string | null
   readonly insecure: boolean
@@ -57,6 +58,7 @@ export function documentAccess(flags: ElasticsearchFlags, plan: LogElasticsearch
   return {
     nodes: plan.nodes,
     dataStream: streamOf(flags) ?? plan.dataStream,
+    ...(plan.product === undefined ? {} : { product: plan.product }),
     auth: credentials(flags) ?? plan.auth,
     caFile: flags.esCaFile ?? plan.tls.caFile,
     insecure: plan.tls.insecure,

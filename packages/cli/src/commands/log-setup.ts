@@ -66,6 +66,8 @@ async function setupOf(options: LogSetupOptions): Promise<ClusterSetup> {
     const flags = dataStream === undefined ? options : { ...options, dataStream }
     return { ...namedAccess(flags, elasticsearch), ...wanted }
   }
+  if (plan?.product === 'opensearch' && wanted.retentionDays !== null)
+    throw usageError('OpenSearch has no lifecycles of data streams; delete old records with an ISM policy')
   if (plan !== null) return { ...documentAccess(options, plan), ...wanted }
   if (config === undefined) throw usageError('specify the cluster with -c or --elasticsearch')
   const what =

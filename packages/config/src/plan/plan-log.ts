@@ -183,6 +183,8 @@ export interface KeepBodyPlan {
 export interface LogElasticsearchPlan {
   readonly nodes: readonly string[]
   readonly dataStream: string
+  /** Set if the nodes run OpenSearch instead of Elasticsearch. */
+  readonly product?: 'opensearch'
   readonly auth: { readonly username: string; readonly password: string } | { readonly apiKey: string } | null
   readonly tls: { readonly caFile: string | null; readonly insecure: boolean }
   readonly compress: boolean

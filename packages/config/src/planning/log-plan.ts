@@ -82,10 +82,11 @@ function filePlan(
 }
 
 function elasticsearchPlan(document: ElasticsearchDocument, suffix: string): LogElasticsearchPlan {
-  const { nodes, dataStream, tls, compress, retention, replicas, manage, spool } = document
+  const { nodes, dataStream, product, tls, compress, retention, replicas, manage, spool } = document
   return {
     nodes,
     dataStream,
+    ...(product === 'opensearch' ? { product } : {}),
     auth: authPlan(document.auth),
     tls: { caFile: tls.caFile ?? null, insecure: tls.insecure },
     compress,

@@ -72,6 +72,10 @@ const elasticsearch = object(
       description: 'Data stream that records are written to.',
       expects: 'the name of a data stream: lower-case letters, digits, dots, hyphens and underscores',
     }),
+    product: oneOf(['elasticsearch', 'opensearch'], {
+      default: 'elasticsearch',
+      description: 'Product that the nodes run. OpenSearch 2.7 or later.',
+    }),
     auth: Type.Optional(auth),
     tls,
     compress: Type.Boolean({

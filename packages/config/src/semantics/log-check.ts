@@ -180,6 +180,12 @@ function checkSettings({ report }: Inspection, { outlet, sink, path }: Position)
 
 function checkElasticsearch({ report }: Inspection, { outlet, path }: Position): void {
   const { elasticsearch } = outlet
+  if (elasticsearch?.product === 'opensearch' && elasticsearch.retention !== undefined)
+    report.add({
+      path: [...path, 'elasticsearch', 'retention'],
+      message: 'OpenSearch has no lifecycles of data streams',
+      remedy: 'remove retention, and delete old records with an ISM policy',
+    })
   if (isPaired(elasticsearch?.auth?.username, elasticsearch?.auth?.password)) return
   report.add({
     path: [...path, 'elasticsearch', 'auth'],

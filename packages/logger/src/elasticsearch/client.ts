@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Client, type ClientOptions } from '@elastic/elasticsearch'
+import { Transport, type TransportOptions } from '@elastic/transport'
 
 /** Connection options for an Elasticsearch cluster. */
 export interface ElasticsearchAccess {
@@ -10,6 +11,8 @@ export interface ElasticsearchAccess {
   readonly caFile: string | null
   /** True if any server certificate is accepted. */
   readonly insecure: boolean
+  /** Product that the nodes run; default Elasticsearch. */
+  readonly product?: 'elasticsearch' | 'opensearch'
   /** True if requests are compressed. Saves network bandwidth but costs CPU time. */
   readonly compress: boolean
 }
@@ -39,9 +42,17 @@ export function elasticsearchClient(access: ElasticsearchAccess, more: ClientOpt
     maxRetries: access.nodes.length - 1,
     ...(access.auth === null ? {} : { auth: access.auth }),
     ...tlsOf(access),
+    ...(access.product === 'opensearch' ? { Transport: OpenSearchTransport } : {}),
     ...more,
   }
   return new Client(options)
+}
+
+/** Transport without the product check and the media types of Elasticsearch, which OpenSearch does not know. */
+class OpenSearchTransport extends Transport {
+  constructor({ productCheck: _check, vendoredHeaders: _headers, ...options }: TransportOptions) {
+    super(options)
+  }
 }
 
 function tlsOf({ caFile, insecure }: ElasticsearchAccess): ClientOptions {

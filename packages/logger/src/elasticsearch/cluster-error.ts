@@ -7,6 +7,8 @@ export interface Location {
   readonly dataStream: string
 }
 
+/** Remedy if the server is not Elasticsearch. */
+const OPENSEARCH = '; for OpenSearch, set log.elasticsearch.product: opensearch'
 const MAX_REASON = 500
 /** Statuses of a temporarily unavailable cluster. */
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504])
@@ -43,7 +45,7 @@ function messageOf(error: unknown, status: number, { nodes, dataStream }: Locati
   }
   if (status > 0) return `${cluster} responded with ${status}: ${textOf(error)}`
   if (error instanceof errors.ProductNotSupportedError)
-    return `the server at ${nodes.join(', ')} is not Elasticsearch`
+    return `the server at ${nodes.join(', ')} is not Elasticsearch${OPENSEARCH}`
   const reason = textOf(error)
   const remedy = /certificate/.test(reason)
     ? '; trust it with --es-ca-file or log.elasticsearch.tls.caFile'
@@ -65,7 +67,10 @@ export function reasonOf(error: unknown): string {
   const status = statusOf(error)
   if (status === 401) return 'Elasticsearch rejected the credentials (401); check log.elasticsearch.auth'
   if (status === 403) return `Elasticsearch denied access (403): ${textOf(error)}`
+  // OpenSearch does not know the media types of Elasticsearch.
+  if (status === 406) return `the server is not Elasticsearch (406)${OPENSEARCH}`
   if (status > 0) return `Elasticsearch responded with ${status}: ${textOf(error)}`
+  if (error instanceof errors.ProductNotSupportedError) return `the server is not Elasticsearch${OPENSEARCH}`
   return `Elasticsearch does not respond: ${textOf(error)}`
 }
 

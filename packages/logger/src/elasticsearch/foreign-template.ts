@@ -1,6 +1,5 @@
 import type { Client } from '@elastic/elasticsearch'
 import { mappingDifferences } from './differences.js'
-import { TRAFFIC_MAPPING } from './mapping.js'
 
 /** Priority of our template. Elasticsearch's built-in template for `logs-*-*` has 100. */
 export const TEMPLATE_PRIORITY = 500
@@ -36,12 +35,12 @@ const TEMPLATE_FILTER = ['index_patterns', 'priority', 'data_stream']
 
 /**
  * Returns another template that overrides ours with unsuitable mappings, or null.
- * @param own Name of our template.
+ * @param own Name and mapping of our template.
  */
 export async function foreignTemplate(
   client: Client,
   dataStream: string,
-  own: string,
+  own: { readonly name: string; readonly mapping: object },
 ): Promise<ForeignTemplate | null> {
   const { index_templates: all = [] } = await client.transport.request<Templates>({
     method: 'GET',
@@ -52,7 +51,9 @@ export async function foreignTemplate(
     .map(({ name, index_template: { index_patterns, priority = 0, data_stream } }) => {
       return { name, priority, patterns: [index_patterns].flat(), isForStreams: data_stream !== undefined }
     })
-    .filter(({ name, patterns }) => name !== own && patterns.some((pattern) => matches(pattern, dataStream)))
+    .filter(
+      ({ name, patterns }) => name !== own.name && patterns.some((pattern) => matches(pattern, dataStream)),
+    )
     .sort((a, b) => b.priority - a.priority)
   if (winner === undefined || winner.priority <= TEMPLATE_PRIORITY) return null
   const { isForStreams, ...template } = winner
@@ -61,7 +62,7 @@ export async function foreignTemplate(
     method: 'POST',
     path: `/_index_template/_simulate_index/${encodeURIComponent(dataStream)}`,
   })
-  const differences = mappingDifferences(simulated.template?.mappings ?? {}, TRAFFIC_MAPPING)
+  const differences = mappingDifferences(simulated.template?.mappings ?? {}, own.mapping)
   return differences.length === 0 ? null : { ...template, differences }
 }
 

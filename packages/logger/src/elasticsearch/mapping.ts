@@ -140,3 +140,10 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     log: group({ reason: keyword, dropped: long, reasons: fields, since: { type: 'date' } }),
   },
 }
+
+/** The mapping for OpenSearch. Its `flat_object` has no parameters. */
+export const OPENSEARCH_MAPPING: estypes.MappingTypeMapping = JSON.parse(
+  JSON.stringify(TRAFFIC_MAPPING, (_, value) =>
+    value?.type === 'flattened' ? { type: 'flat_object' } : value,
+  ),
+)

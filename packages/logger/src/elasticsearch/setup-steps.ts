@@ -2,13 +2,15 @@ import type { Client } from '@elastic/elasticsearch'
 import { statusOf } from './cluster-error.js'
 import { mappingDifferences, templateDifferences } from './differences.js'
 import { foreignTemplate, TEMPLATE_PRIORITY } from './foreign-template.js'
-import { TRAFFIC_MAPPING } from './mapping.js'
+import { OPENSEARCH_MAPPING, TRAFFIC_MAPPING } from './mapping.js'
 
 /** Data stream settings. */
 export interface DataStreamOptions {
   readonly dataStream: string
   /** Retention in days, or null to keep records forever. */
   readonly retentionDays: number | null
+  /** Product that the nodes run; default Elasticsearch. OpenSearch has no lifecycles of data streams. */
+  readonly product?: 'elasticsearch' | 'opensearch'
   /** Replicas of each shard; 0 on a single node. */
   readonly replicas: number
   /** True if an operator requested the setup, false if a starting worker did; default false. */
@@ -62,12 +64,14 @@ const OF_INDICES = /^template\.(settings|mappings)\./
 
 /** Compares the cluster with the desired state and returns the necessary steps. Only reads from the cluster. */
 export async function setupSteps(client: Client, options: DataStreamOptions): Promise<SetupStep[]> {
-  const { dataStream: name, retentionDays, isByHand = false } = options
+  const { dataStream: name, retentionDays, isByHand = false, product } = options
+  const isOpenSearch = product === 'opensearch'
+  const mapping = isOpenSearch ? OPENSEARCH_MAPPING : TRAFFIC_MAPPING
   const retention = retentionDays === null ? null : `${retentionDays}d`
   const ownTemplate = `${name}-template`
   const templatePath = `/_index_template/${encodeURIComponent(ownTemplate)}`
   const streamPath = `/_data_stream/${encodeURIComponent(name)}`
-  const foreign = await foreignTemplate(client, name, ownTemplate)
+  const foreign = await foreignTemplate(client, name, { name: ownTemplate, mapping })
   const templates = await read<TemplateAnswer>(client, templatePath)
   const streams = await read<DataStreamAnswer>(client, streamPath)
 
@@ -86,24 +90,26 @@ export async function setupSteps(client: Client, options: DataStreamOptions): Pr
     const request = { method: 'PUT', path: streamPath, body: null } as const
     return [templateStep, { what: 'data stream', name, action: 'create', differences: [], request }]
   }
-  const steps: SetupStep[] = [
-    templateStep,
-    { what: 'data stream', name, ...KEEP },
-    { what: 'lifecycle', name, ...lifecycleNeed(streamPath, stream.lifecycle, retention) },
-  ]
-  const differences = await indexDifferences(client, stream.indices?.at(-1)?.index_name)
+  const steps: SetupStep[] = [templateStep, { what: 'data stream', name, ...KEEP }]
+  if (!isOpenSearch)
+    steps.push({ what: 'lifecycle', name, ...lifecycleNeed(streamPath, stream.lifecycle, retention) })
+  const differences = await indexDifferences(client, stream.indices?.at(-1)?.index_name, mapping)
   // Settings and mappings of an index are fixed when it is created, so changes need a new one. If an operator
   // asks and the current index has wrong mappings, it is created now. Otherwise it is created with the next
   // record; with this lazy rollover, requests of many workers create only one index.
-  if (differences.length > 0 || hasNewIndices(template)) {
-    const path = `/${encodeURIComponent(name)}/_rollover${isByHand && differences.length > 0 ? '' : '?lazy=true'}`
+  // OpenSearch has no lazy rollover, so only an operator creates a new index there.
+  const isNeeded = differences.length > 0 || hasNewIndices(template)
+  if (isNeeded && (isByHand || !isOpenSearch)) {
+    const isNow = isOpenSearch || (isByHand && differences.length > 0)
+    const path = `/${encodeURIComponent(name)}/_rollover${isNow ? '' : '?lazy=true'}`
     const request = { method: 'POST', path, body: null } as const
     steps.push({ what: 'rollover', name, action: 'change', differences, request })
   }
   return steps
 }
 
-function templateOf({ dataStream, replicas }: DataStreamOptions, retention: string | null): object {
+function templateOf({ dataStream, replicas, product }: DataStreamOptions, retention: string | null): object {
+  const isOpenSearch = product === 'opensearch'
   return {
     index_patterns: [dataStream],
     data_stream: {},
@@ -113,16 +119,20 @@ function templateOf({ dataStream, replicas }: DataStreamOptions, retention: stri
         'index.number_of_replicas': replicas,
         // Fields beyond the limit are stored but not indexed, so that no record is rejected because of them.
         'index.mapping.total_fields.limit': 500,
-        'index.mapping.total_fields.ignore_dynamic_beyond_limit': true,
+        ...(isOpenSearch ? {} : { 'index.mapping.total_fields.ignore_dynamic_beyond_limit': true }),
         'index.codec': 'best_compression',
         // The refresh interval is left unset. Elasticsearch then refreshes an index every second while it is
         // searched, and not otherwise, which saves work for every record.
       },
-      mappings: TRAFFIC_MAPPING,
-      lifecycle: { enabled: true, ...(retention === null ? {} : { data_retention: retention }) },
+      mappings: isOpenSearch ? OPENSEARCH_MAPPING : TRAFFIC_MAPPING,
+      ...(isOpenSearch ? {} : { lifecycle: lifecycleOf(retention) }),
     },
     _meta: { managed_by: 'sluice' },
   }
+}
+
+function lifecycleOf(retention: string | null): Lifecycle {
+  return { enabled: true, ...(retention === null ? {} : { data_retention: retention }) }
 }
 
 function templateNeed(path: string, current: object | null, wanted: object): Need {
@@ -149,10 +159,14 @@ function lifecycleNeed(streamPath: string, current: Lifecycle | undefined, reten
  * Returns the mapping differences of the write index. It may be older than our template, or created from
  * another one.
  */
-async function indexDifferences(client: Client, index: string | undefined): Promise<readonly string[]> {
+async function indexDifferences(
+  client: Client,
+  index: string | undefined,
+  mapping: object,
+): Promise<readonly string[]> {
   if (index === undefined) return []
   const answer = await read<MappingAnswer>(client, `/${encodeURIComponent(index)}/_mapping`)
-  return answer === null ? [] : mappingDifferences(answer[index]?.mappings ?? {}, TRAFFIC_MAPPING)
+  return answer === null ? [] : mappingDifferences(answer[index]?.mappings ?? {}, mapping)
 }
 
 function hasNewIndices({ action, differences }: Need): boolean {

@@ -129,18 +129,21 @@ export function refusalOf(item: BulkItem, index: number, status: number): Refusa
 export function failedDelivery(error: unknown): Delivery {
   const reason = reasonOf(error)
   const status = responseStatus(error)
-  const isRefused = status === 400 && isByElasticsearch(error) && !isIndexError(status, typeOf(error))
+  const isRefused = status === 400 && isByCluster(error) && !isIndexError(status, typeOf(error))
   if (status === 413 || isRefused) return { kind: 'unfit', status, reason }
   const overload = status === 429 || status === 503 || error instanceof errors.TimeoutError
   return { kind: 'failed', overload, reason }
 }
 
 /**
- * Returns true if Elasticsearch itself sent the response. A 400 without its product header comes from a proxy
- * and does not concern a record.
+ * Returns true if the cluster itself sent the response: it has the header of Elasticsearch or the error of OpenSearch.
+ * Any other 400 comes from a proxy and does not concern a record.
  */
-function isByElasticsearch(error: unknown): boolean {
-  return error instanceof errors.ResponseError && error.headers?.['x-elastic-product'] === 'Elasticsearch'
+function isByCluster(error: unknown): boolean {
+  if (!(error instanceof errors.ResponseError)) return false
+  return (
+    error.headers?.['x-elastic-product'] === 'Elasticsearch' || Array.isArray(error.body?.error?.root_cause)
+  )
 }
 
 function typeOf(error: unknown): string | undefined {

@@ -22,7 +22,7 @@ export interface ElasticsearchOptions extends ElasticsearchAccess, DataStreamOpt
 /** Buffer size for a full segment and its bulk actions. */
 const ROOM_BYTES = 1536 * 1024
 
-/** Output to a data stream of Elasticsearch 8 or 9, written with the bulk API. */
+/** Output to a data stream of Elasticsearch 8 or 9, or OpenSearch 2, written with the bulk API. */
 export class ElasticsearchOutput implements LogOutput {
   readonly #options: ElasticsearchOptions
   readonly #client: Client
