@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.js'
  */
 export const LOSS_REASONS = {
   queue_full: 'The log thread fell behind, and its memory queue reached the limit of 8 MB.',
-  too_large: 'A single record was larger than the segment size.',
+  too_large: 'A single record was larger than 1 MB, or with `sink: file` larger than 8 MB or a segment.',
   not_encodable: 'The exchange could not be encoded as a record. This is a bug in the gateway.',
   disk_full:
     'The disk or its quota is full. With `sink: file`, records are lost at once, otherwise after 16 MB are waiting in memory.',

@@ -255,3 +255,20 @@ test('a record that its bodies make too large is reported without them', async (
   assert.equal(record.hdr.req_in['content-type'], 'application/json')
   assert.equal(sink.identity().dropped, 0)
 })
+
+test('records of clients that send a new host and user agent each time are right', async () => {
+  const dir = scratchDir()
+  const sink = open(dir)
+  for (let i = 0; i < 3000; i++) {
+    const agent = `agent-${i}-${'x'.repeat(i % 300)}\u0001"\\`
+    sink.record(sampleExchange({ id: `r-${i}`, host: `${i}.example.com`, headers: ['user-agent', agent] }))
+    if (i % 500 === 0) await until(() => sink.identity().inMemory === 0, 'the queue is empty')
+  }
+  await sink.close(10_000)
+  const records = segmentLines(dir).map((line) => JSON.parse(line))
+  assert.equal(records.length, 3000)
+  for (const [i, { id, url, ua }] of records.entries()) {
+    const agent = `agent-${i}-${'x'.repeat(i % 300)}\u0001"\\`
+    assert.deepEqual([id, url.host, ua], [`r-${i}`, `${i}.example.com`, agent])
+  }
+})

@@ -20,6 +20,8 @@ export interface FileSinkOptions extends SinkOptions {
   readonly segmentBytes: number
 }
 
+/** Maximum record size. The queue has room for two. */
+const MAX_RECORD_BYTES = 8 * 1024 ** 2
 const MIN_CAP_BYTES = 1024 ** 2
 /** Default for `writers`. Large installations run 8 workers. */
 const WRITERS = 8
@@ -45,7 +47,7 @@ export function openFileSink(options: FileSinkOptions): LogSink {
   }
   return openQueue(options, {
     program: { entry: new URL('../writer/thread.js', import.meta.url), options: thread },
-    maxRecordBytes: segmentBytes,
+    maxRecordBytes: Math.min(segmentBytes, MAX_RECORD_BYTES),
     spool: null,
   })
 }
