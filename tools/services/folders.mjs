@@ -50,15 +50,10 @@ export const isolatedVm = new FetchedFolder({
 })
 
 /** WSS4J and its dependencies. */
-export const wss4j = new FetchedFolder({
-  name: 'wss4j',
-  list: at('wss4j/pom.xml'),
-  what: 'WSS4J (18 MB)',
-  command: (folder) => [
-    ...['mvn', '-B', '-q', '-Dstyle.color=never', '-f', at('wss4j/pom.xml')],
-    ...[`-Djars.folder=${folder}`, 'generate-resources'],
-  ],
-})
+export const wss4j = jarFolder('wss4j', 'WSS4J (18 MB)')
+
+/** A Kafka broker and its dependencies. */
+export const kafka = jarFolder('kafka', 'Kafka (44 MB)')
 
 /** The base image for tests, which have no access to an image registry. */
 export const imageBase = new FetchedFolder({
@@ -74,4 +69,18 @@ export const imageBase = new FetchedFolder({
 /** Creates the base image with its Node.js if it does not exist. Returns an error message, or null. */
 export function installImageBase() {
   return isolatedVm.install() ?? imageBase.install()
+}
+
+/** Returns a folder for the jars of `tools/NAME/pom.xml`. */
+function jarFolder(name, what) {
+  const pom = at(`${name}/pom.xml`)
+  return new FetchedFolder({
+    name,
+    list: pom,
+    what,
+    command: (folder) => [
+      ...['mvn', '-B', '-q', '-Dstyle.color=never', '-f', pom],
+      ...[`-Djars.folder=${folder}`, 'generate-resources'],
+    ],
+  })
 }

@@ -4,7 +4,16 @@ import { join } from 'node:path'
 import { installElasticsearch } from '../elasticsearch/install.mjs'
 import { elasticsearchHome } from '../elasticsearch/place.mjs'
 import { containerObstacle } from '../lib/containers.mjs'
-import { h2spec, helm, imageBase, installImageBase, isolatedVm, kubernetes, wss4j } from './folders.mjs'
+import {
+  h2spec,
+  helm,
+  imageBase,
+  installImageBase,
+  isolatedVm,
+  kafka,
+  kubernetes,
+  wss4j,
+} from './folders.mjs'
 
 /**
  * Real programs that tests and benchmarks use. Most rows need only Debian packages. `install` installs other programs and
@@ -78,6 +87,14 @@ export const services = [
     debianPackages: ['default-jdk-headless', 'maven'],
     install: () => wss4j.install(),
     environment: () => ({ SLUICE_WSS4J_HOME: wss4j.path }),
+  },
+  {
+    name: 'kafka',
+    usedFor: 'the tests of the traffic log in Kafka',
+    commands: ['java', 'mvn', 'openssl'],
+    debianPackages: ['default-jdk-headless', 'maven', 'openssl'],
+    install: () => kafka.install(),
+    environment: () => ({ SLUICE_KAFKA_HOME: kafka.path }),
   },
   {
     name: 'isolated-vm',
