@@ -21,8 +21,9 @@ export interface RingMemory {
 }
 
 /**
- * Numbers in `RingMemory.state`: the positions of head and tail, with the epoch in bit 0; the bytes that the log thread has freed so far (modulo
- * 2^32); 1 while it waits for a message; and the records that it is writing, with tail and freed bytes after them.
+ * Numbers in `RingMemory.state`: the positions of head and tail, with the epoch in bit 0; the bytes that the log thread
+ * has freed so far (modulo 2^32); 1 while it waits for a message; and the records that it is writing, with tail and freed
+ * bytes after them.
  */
 const STATE = { head: 0, tail: 1, freed: 2, isAsleep: 3, writing: 4, nextTail: 5, nextFreed: 6 } as const
 const EPOCH = 1

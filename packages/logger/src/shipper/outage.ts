@@ -1,6 +1,6 @@
 /** Initial and maximum wait after a failure, in milliseconds. */
 const FIRST_MS = 100
-const MAX_WAIT_MS = 30_000
+const MAX_WAIT_MS = 5000
 /** Maximum wait that an output can request, in milliseconds. */
 const MAX_ASKED_MS = 3_600_000
 
