@@ -110,7 +110,7 @@ function addMeasuring(command: GwCommand): void {
       'first process of a local target, for measuring CPU time and memory',
       wholeNumber(1, MAX_PID),
     )
-    .option('--out <dir>', 'folder for the reports; default results/ID')
+    .option('--out <dir>', 'folder for the reports; default results/ID, except for quick')
     .option('--no-pin', 'let the scheduler choose the cores')
     .option('--fail-on-invalid', 'exit with 7 if a point or trial is not valid, or a trial is not passed')
   command.output('table', 'json')

@@ -131,7 +131,7 @@ test('memory follows from numbers of connections, and asks for more pods where i
   assert.deepEqual([answer.size!.tier, answer.size!.replicas], ['W1', 8])
   assert.deepEqual(answer.size!.autoscaler, { averageUtilization: 70, minReplicas: 4, maxReplicas: 12 })
   const lines = capacityLines(query, answer)
-  assert.equal(lines[0], '5,000 GET a second, traffic log off: W1 × 8')
+  assert.equal(lines[0], '5,000 GET/s, traffic log off: W1 × 8')
   assert.match(lines.join('\n'), /memory: 95\.4 MB and 95\.4 MB for each 1,000 connections under load/)
   assert.equal(capacityFor([sampleSummary([costing(100)])], QUERY).memory, null)
 })

@@ -154,13 +154,13 @@ export function capacityLines(
   const request = bodyBytes === 0 ? 'GET' : `POST of ${formatSize(bodyBytes)}`
   const logText = log === 'none' ? 'traffic log off' : 'traffic log in Elasticsearch'
   return [
-    `${countText(perSecond)} ${request} a second, ${logText}: ${tier} × ${replicas}`,
+    `${countText(perSecond)} ${request}/s, ${logText}: ${tier} × ${replicas}`,
     `${significant(cores)} cores with ${HEADROOM * 100} % headroom at ${significant(microsPerRequest)} µs a request`,
     ...shares.map(({ what, micros }) => `  ${significant(micros)} µs ${what}`),
     `autoscaler: ${autoscaler.minReplicas} to ${autoscaler.maxReplicas} pods, more from ${autoscaler.averageUtilization} % of their CPU on`,
     ...guide.map(
       (row) =>
-        `up to ${countText(row.upToPerSecond)} a second: ${row.tier} (${formatSize(row.memoryBytes)}${row.isMeasured ? '' : ', extrapolated'})`,
+        `up to ${countText(row.upToPerSecond)} requests/s: ${row.tier} (${formatSize(row.memoryBytes)}${row.isMeasured ? '' : ', extrapolated'})`,
     ),
     ...(memory === null
       ? []

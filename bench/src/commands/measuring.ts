@@ -111,7 +111,7 @@ function observer(progress: Progress): RunObserver {
       if (isValid(point)) return
       const label = `${point.title}, ${point.system}, ${countText(point.connections, 'connection')}, ${kindText(point)}`
       progress.note(
-        `no result${hasCost(point) ? ' but for CPU time' : ''}: ${label}: ${point.invalid.join(', ')}`,
+        `invalid${hasCost(point) ? ', except CPU time' : ''}: ${label}: ${point.invalid.join('; ')}`,
       )
     },
     onWarning: (text) => progress.note(`warning: ${text}`),
@@ -151,9 +151,9 @@ function shortfall({ points, trials }: Summary): string | null {
   const costs = invalid.filter(hasCost).length
   if (invalid.length > 0)
     texts.push(
-      `${invalid.length} of ${countText(points.length, 'point')} ${invalid.length === 1 ? 'is' : 'are'} no result${costs === 0 ? '' : `, but CPU time of ${costs} of them is`}`,
+      `${invalid.length} of ${countText(points.length, 'point')} ${invalid.length === 1 ? 'is' : 'are'} invalid${costs === 0 ? '' : `; CPU time is valid for ${costs} of them`}`,
     )
-  for (const verdict of ['failed', 'no result'] as const) {
+  for (const verdict of ['failed', 'invalid'] as const) {
     const count = trials.filter((trial: Trial) => verdictOf(trial) === verdict).length
     if (count > 0) texts.push(`${verdict}: ${count} of ${countText(trials.length, 'trial')}`)
   }

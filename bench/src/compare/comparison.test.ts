@@ -129,7 +129,7 @@ test('where CPU time alone is a result it is compared, and nothing else', () => 
   )
   assert.equal(isFailed, true)
   assert.match(lines[1]!, /^ {2}cpu {2}40 µs at 90 % → 50 µs at 90 % {2}\+25\.0 %/)
-  assert.match(noEvidence[0]!, / but for CPU time \(before: not gateway-bound; after: not gateway-bound\)/)
+  assert.match(noEvidence[0]!, /, except CPU time \(before: not gateway-bound; after: not gateway-bound\)/)
 })
 
 test('a limit fails when its own figure is no result any more', () => {

@@ -156,7 +156,7 @@ function reasonsAgainst({ before, after }: Pair): string[] {
     ...after.invalid.map((reason) => `after: ${reason}`),
     ...(hasCost(before) && hasCost(after) && !isAlike ? ['CPU use differed'] : []),
   ]
-  return [`${nameOf(after)}${isAlike ? ' but for CPU time' : ''} (${sides.join('; ')})`]
+  return [`${nameOf(after)}${isAlike ? ', except CPU time' : ''} (${sides.join('; ')})`]
 }
 
 function warningsOf(before: Summary, after: Summary, points: readonly ComparedPoint[]): string[] {

@@ -192,12 +192,11 @@ export class CaseRun {
   #remark(point: Point): void {
     const { options, warn } = this.#context
     const { scenario, connections, targetPerSecond, system, perSecond, cpuMicrosPerRequest } = point
-    const rate = targetPerSecond === null ? '' : ` at ${targetPerSecond} a second`
+    const rate = targetPerSecond === null ? '' : ` at ${targetPerSecond} requests/s`
     const label = `${scenario}, ${connections} connections${rate}, ${system}`
     const report = (remark: string): void => warn(`${label}: ${remark}`)
     const share = variation(point)
-    if (share > MOST_VARIATION)
-      report(`the repetitions are ${percent(share)} apart (coefficient of variation)`)
+    if (share > MOST_VARIATION) report(`the repetitions vary by ${percent(share)} (coefficient of variation)`)
     const unknown = targetRemark(point)
     if (unknown !== null) report(unknown)
     const pid = options.target?.pid ?? null

@@ -36,7 +36,7 @@ export function machineFindings(): Finding[] {
   const [first = 0, last = 0] = (systemText('/proc/sys/net/ipv4/ip_local_port_range') ?? '')
     .split(/\s+/)
     .map(Number)
-  const few = `only gateways of up to ${cpus.length - 1} workers get separate cores; use a machine with more cores for larger ones`
+  const few = `gateways with ${cpus.length} or more workers share their cores with the load generator; use a machine with more cores`
   return [
     finding('cores', `${cpus.length} usable`, cpus.length < 4 && few),
     finding('governor', governor, isSlow && 'cpupower frequency-set --governor performance'),

@@ -49,7 +49,7 @@ test('a point without errors whose system was the bottleneck is a result', () =>
 test('one request that failed makes a point no result, and its class is named', () => {
   assert.equal(
     reasons({ errors: { ...NO_ERRORS, status: 1, reset: 2 } }),
-    '3 requests failed beside 300 that were completed: 2 reset, 1 status',
+    '3 requests failed, 300 were completed: 2 reset, 1 status',
   )
 })
 
@@ -65,25 +65,25 @@ test('a busy load generator, others on the cores and shared cores are reasons ea
 })
 
 test('a load that could hardly have been larger is a reason, unless the system used its cores up', () => {
-  const low = 'load generator and origin alone did 140 requests a second, 1.4 times as many; it takes'
+  const low = 'load generator and origin alone reach 140 requests/s, 1.4 times this throughput; at least'
   assert.match(
     reasons({ busyShare: 0.6, ceilingPerSecond: 140 }),
     new RegExp(`not gateway-bound.*${low} 3 times`),
   )
   assert.equal(reasons({ busyShare: 0.99, ceilingPerSecond: 140 }), '')
   const atRate = { kind: 'fixed-rate', targetPerSecond: 100 } as const
-  assert.equal(reasons({ ...atRate, ceilingPerSecond: 140 }), `${low} 1.5 times`)
+  assert.equal(reasons({ ...atRate, ceilingPerSecond: 140 }), `${low} 1.5 times is required`)
   assert.equal(reasons({ ...atRate, ceilingPerSecond: 160 }), '')
   assert.equal(reasons({ ...atRate, ceilingPerSecond: null }), '')
   for (const busyShare of [0.5, 1, null])
-    assert.equal(reasons({ ...atRate, busyShare, ceilingPerSecond: 140 }), `${low} 1.5 times`)
+    assert.equal(reasons({ ...atRate, busyShare, ceilingPerSecond: 140 }), `${low} 1.5 times is required`)
   assert.equal(reasons({ busyShare: null, ceilingPerSecond: 140 }), '')
 })
 
 test('a rate that was not held is no result', () => {
   assert.equal(
     reasons({ kind: 'fixed-rate', targetPerSecond: 200 }),
-    'the rate was not held: 100 of 200 requests a second',
+    'the rate was not reached: 100 of 200 requests/s',
   )
 })
 
@@ -125,7 +125,7 @@ test('CPU time of a request is none where calls failed, others used the cores, o
 
 test('a system that was less than half busy does not say what a request costs at saturation', () => {
   assert.equal(costReasons({ busyShare: 0.5 }), '')
-  assert.match(costReasons({ busyShare: 0.49 }), /used 49 % of its cores; CPU time of a request takes 50 %/)
+  assert.match(costReasons({ busyShare: 0.49 }), /used 49 % of its cores; CPU time per request requires 50 %/)
   assert.notEqual(reasons({ busyShare: 0.49 }), '')
   assert.equal(costReasons({ busyShare: null }), '')
 })

@@ -48,13 +48,13 @@ export function validityOf(
     lowCeiling(point),
     targetPerSecond !== null &&
       perSecond.mean < targetPerSecond * LEAST_OF_RATE &&
-      `the rate was not held: ${Math.round(perSecond.mean)} of ${Math.round(targetPerSecond)} requests a second`,
+      `the rate was not reached: ${Math.round(perSecond.mean)} of ${Math.round(targetPerSecond)} requests/s`,
     baseFlaw,
     throttled >= MOST_THROTTLED && `the CPU quota was used up in ${percent(throttled)} of its periods`,
   ]
   // On shared cores the idle time belonged to load generator and origin.
   const isIdle = isSaturation && !layout.isShared && used < LEAST_BUSY_FOR_COST
-  const idle = `the system used ${percent(used)} of its cores; CPU time of a request takes ${percent(LEAST_BUSY_FOR_COST)}`
+  const idle = `the system used ${percent(used)} of its cores; CPU time per request requires ${percent(LEAST_BUSY_FOR_COST)}`
   return { invalid: [...whole, ...textsOf(bounds)], costInvalid: [...whole, ...textsOf([isIdle && idle])] }
 }
 
@@ -78,7 +78,7 @@ function failedRequests({ errors, requests }: UnjudgedPoint): string | null {
   const total = classes.reduce((sum, [, count]) => sum + count, 0)
   if (total === 0) return null
   const each = classes.map(([name, count]) => `${count} ${name}`).join(', ')
-  return `${total} requests failed beside ${requests} that were completed: ${each}`
+  return `${total} requests failed, ${requests} were completed: ${each}`
 }
 
 /**
@@ -94,14 +94,14 @@ function lowCeiling(point: UnjudgedPoint): string | null {
 function ceilingBelow({ ceilingPerSecond, perSecond }: UnjudgedPoint, least: number): string | null {
   if (ceilingPerSecond === null || ceilingPerSecond >= perSecond.mean * least) return null
   const times = (ceilingPerSecond / perSecond.mean).toFixed(1)
-  return `load generator and origin alone did ${Math.round(ceilingPerSecond)} requests a second, ${times} times as many; it takes ${least} times`
+  return `load generator and origin alone reach ${Math.round(ceilingPerSecond)} requests/s, ${times} times this throughput; at least ${least} times is required`
 }
 
 /** Returns a remark for a system of unknown use whose ceiling is too low. */
 export function targetRemark(point: Point): string | null {
   if (point.busyShare !== null || point.kind !== 'saturation') return null
   const reason = ceilingBelow(point, LEAST_CEILING)
-  return reason === null ? null : `it may do more than this: ${reason}`
+  return reason === null ? null : `the real throughput may be higher: ${reason}`
 }
 
 /** Returns the point with reasons why none of its figures is valid. */

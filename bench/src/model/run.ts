@@ -7,11 +7,11 @@ import type { Trial } from './trial.js'
 export const PEERS = ['nginx', 'haproxy', 'envoy'] as const
 export type PeerName = (typeof PEERS)[number]
 
-/** Systems under test that are not peers: the gateway of this repository, and a server started by somebody else. */
+/** Systems under test that are not peers: the gateway of this repository, and a server that is already running. */
 export const OURS = 'sluice'
 export const TARGET = 'target'
 
-/** A server started by somebody else. */
+/** A server that is already running. */
 export interface Target {
   /** Scheme, host and port. */
   readonly origin: string

@@ -115,12 +115,12 @@ export const Trial = Type.Object({
 export type Trial = Static<typeof Trial>
 
 /** Verdict on a trial. */
-export type Verdict = 'passed' | 'failed' | 'no result'
+export type Verdict = 'passed' | 'failed' | 'invalid'
 
 /** Returns the verdict of a trial. A loss counts whatever the load was. */
 export function verdictOf({ failures, invalid }: Trial): Verdict {
   if (failures.length > 0) return 'failed'
-  return invalid.length > 0 ? 'no result' : 'passed'
+  return invalid.length > 0 ? 'invalid' : 'passed'
 }
 
 /** Returns the reasons why a trial was not passed. Empty if it was. */

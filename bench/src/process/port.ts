@@ -23,7 +23,7 @@ export function hostAndPort(text: string): { readonly host: string; readonly por
   throw new Error(`'${text}' is not an address; use host:port, such as 127.0.0.1:9000`)
 }
 
-/** Returns why a connection cannot be opened, or null if somebody listens. */
+/** Returns why a connection cannot be opened, or null if a process listens. */
 export function connectFailure(host: string, port: number, timeoutMs = 5000): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = net.connect({ host, port, timeout: timeoutMs })

@@ -83,7 +83,7 @@ function tableOf(points: readonly Point[], figures: readonly Column[]): TextTabl
 
 function resultText(point: Point): string {
   if (isValid(point)) return 'ok'
-  return `INVALID${hasCost(point) ? ' but for CPU' : ''}: ${point.invalid.join('; ')}`
+  return `INVALID${hasCost(point) ? ' except CPU' : ''}: ${point.invalid.join('; ')}`
 }
 
 /**
@@ -174,7 +174,7 @@ export function referenceTable({ suite, points }: Summary): TextTable | null {
       ]
     })
   if (rows.length === 0) return null
-  const remark = `${reference.product}: ${reference.hardware}; ${reference.measuredWith}. Their hardware is not ours: a ratio is a hint and no result. Rows of theirs right below a round rate were measured at that rate and have no ratio.`
+  const remark = `${reference.product}: ${reference.hardware}; ${reference.measuredWith}. Their hardware differs from ours, so a ratio is only a hint. Their rows just below a round rate were measured at that rate, and have no ratio.`
   const headings = [
     ...['scenario', 'connections', 'kind', 'ours /s', 'theirs /s', 'ratio', 'ratio a core'],
     ...['our P99', 'their P99'],

@@ -54,7 +54,7 @@ test('they are made again once only, and what is still apart is reported', async
   const { points, warnings } = await measured(t, engine)
   assert.equal(reported(), 4)
   assert.deepEqual(points[0]!.perSecond.values, [100, 150])
-  assert.match(warnings.join('\n'), /the repetitions are 28 % apart \(coefficient of variation\)/)
+  assert.match(warnings.join('\n'), /the repetitions vary by 28 % \(coefficient of variation\)/)
 })
 
 test('a second measurement that was cut short does not count', async (t) => {

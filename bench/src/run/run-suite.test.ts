@@ -132,7 +132,7 @@ test('an origin that dies makes points that are no result, and no rates follow f
     ['saturation'],
   )
   assert.match(summary.points[0]!.invalid.join('\n'), /no request was completed/)
-  assert.match(summary.points[0]!.invalid.join('\n'), /requests failed beside 0 .*status/)
+  assert.match(summary.points[0]!.invalid.join('\n'), /requests failed, 0 were completed: .*status/)
   assert.deepEqual(childPids(), [])
 })
 

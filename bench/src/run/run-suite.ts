@@ -93,12 +93,10 @@ function checkedVersions(options: RunOptions, { rate, saturation }: RunEngines):
 
 function layoutWarnings({ target, isPinned }: RunOptions): string[] {
   if (target !== null)
-    return [
-      'somebody else has started the target: how it is configured, how busy it was, and whether it shares its cores is not known here',
-    ]
+    return ['gw bench did not start the target: its configuration, its load and its cores are unknown']
   return isPinned
     ? []
-    : ['nothing was pinned to cores: gateway, load generator and origin may have disturbed each other']
+    : ['no process was pinned to cores: gateway, load generator and origin may have slowed each other down']
 }
 
 /** Returns the part of a suite that can be measured. @throws Error if nothing is left */

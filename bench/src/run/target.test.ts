@@ -45,7 +45,7 @@ async function measured(origin: string, pid: number | null, path = '/a?b=c'): Pr
   return run(optionsOf(suite, { target, rateShares: [0.5] }))
 }
 
-test('a server that somebody else has started is asked for what the URL says, and nothing else is started', async (t) => {
+test('a running server gets the request of the URL, and no other process is started', async (t) => {
   const { origin, paths } = await serve(t)
   const { points, warnings, host } = await measured(origin, null)
   assert.deepEqual(
@@ -61,7 +61,7 @@ test('a server that somebody else has started is asked for what the URL says, an
     assert.deepEqual([point.cpuMicrosPerRequest, point.rssBytes, point.busyShare], [null, null, null])
     assert.deepEqual(point.diagnostics, [])
   }
-  assert.match(warnings.join('\n'), /somebody else has started the target/)
+  assert.match(warnings.join('\n'), /did not start the target/)
   assert.equal('target' in host.versions, false)
 })
 
@@ -134,7 +134,7 @@ test('a peer stands beside a target, and what is known of it is measured', async
 test('a target that answers with errors is no result', async (t) => {
   const { origin } = await serve(t, 404)
   const [point] = (await measured(origin, null)).points
-  assert.match(point!.invalid.join('\n'), /requests failed beside 0 that were completed: \d+ status/)
+  assert.match(point!.invalid.join('\n'), /requests failed, 0 were completed: \d+ status/)
 })
 
 test('a target that does not serve, and a process that is not there, end the run with the reason', async (t) => {

@@ -1,4 +1,4 @@
-/** The messages of the content-based routing and XSLT scenarios: orders of shares in a SOAP envelope. */
+/** Messages for the content-based routing and XSLT scenarios: stock orders in a SOAP envelope. */
 
 /** Symbol in the first order of every message, used by the route's condition. */
 export const FIRST_SYMBOL = 'IBM'
@@ -31,11 +31,12 @@ export function ordersXml(bytes: number): string {
 /** Length of the shortest comment, `<!---->`. */
 const COMMENT_BYTES = 7
 
+/** Returns a comment of exactly this length. */
 function filling(bytes: number): string {
   return bytes === 0 ? '' : `<!--${'.'.repeat(bytes - COMMENT_BYTES)}-->`
 }
 
-/** Numbers have a fixed width, so that all orders of a symbol have the same length. */
+/** Returns one order. Its numbers have a fixed width, so that all orders of a symbol have the same length. */
 function orderXml(number: number): string {
   const symbol = SYMBOLS[number % SYMBOLS.length]!
   const buyer = String(1000 + (number % 9000))
@@ -43,7 +44,7 @@ function orderXml(number: number): string {
   return `<order><symbol>${symbol}</symbol><buyerID>${buyer}</buyerID><price>${volume}.50</price><volume>${volume}</volume></order>`
 }
 
-/** Returns the XML Schema of such a message. */
+/** Returns the XML Schema of the messages. */
 export function ordersXsd(): string {
   return `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
     <xs:simpleType name="symbol"><xs:restriction base="xs:string"><xs:pattern value="[A-Z]{1,8}"/></xs:restriction></xs:simpleType>
@@ -56,7 +57,7 @@ export function ordersXsd(): string {
   </xs:schema>`
 }
 
-/** Names of elements. The request stylesheet reverses their letters, the response stylesheet restores them. */
+/** Element names, each with its letters reversed. The request stylesheet reverses them, the response stylesheet restores them. */
 const NAMES = ['buyStocks', 'order', 'symbol', 'buyerID', 'price', 'volume'].map((name) => [
   name,
   [...name].reverse().join(''),

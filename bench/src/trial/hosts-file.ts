@@ -38,7 +38,7 @@ export class HostsFile {
       spawnSync(program!, [...options, 'sh', '-c', MOUNT, file], { timeout: 10_000 }).status === 0
     const namespace = NAMESPACES.find(isAllowed)
     if (namespace === undefined)
-      throw new NotAllowed('names cannot be changed for one process here; it takes unshare and mount')
+      throw new NotAllowed('host names cannot be changed for one process here: install unshare and mount')
     return new HostsFile(namespace, file)
   }
 
