@@ -19,8 +19,8 @@ function exampleValues(): Readonly<Record<string, string>> {
   const gateway = makeCertificate({ name: 'gateway' })
   return {
     ACME_HASH: `$scrypt$ln=10,r=8,p=1$${'c2FsdHNhbHQ'}$${'A'.repeat(43)}`,
-    ACME_OLD_KEY: hashKey('the old key of acme'),
-    ACME_NEW_KEY: hashKey('the new key of acme'),
+    ACME_OLD_KEY_SHA256: hashKey('the old key of acme'),
+    ACME_NEW_KEY_SHA256: hashKey('the new key of acme'),
     ISSUER_JWK: ecJwk.replaceAll('"', '\\"'),
     CLIENT_JWK: ecJwk.replaceAll('"', '\\"'),
     SIGNING_KEY: pem(ec.privateKey),

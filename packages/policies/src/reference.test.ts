@@ -64,8 +64,13 @@ test('the index of policies lists every policy with its summary', () => {
   })
   const page = `# Policies
 
-Add a policy to the \`policies\` of a route or of the whole document. \`use\` names it, and \`with\` holds the parameters
-listed on its page. Every policy also takes \`when\` (a [condition](../guides/conditions.md)), \`onError\` and \`enabled\`.
+List a policy in the \`policies\` of a route. \`use\` names it, and \`with\` holds the parameters listed on its page. To use it in
+several routes, define it with an \`id\` in the \`policies\` of the document, and list that id in each route.
+Every policy also takes \`when\` (a [condition](../guides/conditions.md)), \`onError\` and \`enabled\`.
+
+A duration is a number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`, such as \`500ms\`. A size has \`b\`, \`kb\`, \`mb\` or \`gb\`, such as \`64kb\`.
+A rate has \`/s\`, \`/m\`, \`/h\` or \`/d\`, such as \`100/s\`.
+
 \`gw policy doc NAME\` prints the same page in a terminal. This index and the pages are generated from the schemas.
 
 ${tables.join('\n')}`
@@ -80,7 +85,7 @@ test('the catalog names each policy by its own name', () => {
 test('a reference without an example omits that section and marks required options', () => {
   const text = referenceOf(catalog.get('body-limit') as Policy)
   assert.doesNotMatch(text, /## Example/)
-  assert.match(text, /\| `maxBytes` \| string \| required \|/)
+  assert.match(text, /\| `maxBytes` \| size \| required \|/)
   assert.match(text, /\| `raise` \| boolean \| `false` \|/)
 })
 

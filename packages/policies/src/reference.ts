@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Policy } from '@sluice/core'
+import { DURATION_PATTERN, type Policy, RATE_PATTERN, SIZE_PATTERN } from '@sluice/core'
 
 /** The JSON Schema keywords that the reference reads. */
 interface SchemaNode {
   readonly type?: string
+  readonly pattern?: string
   readonly description?: string
   readonly default?: unknown
   readonly const?: unknown
@@ -80,12 +81,20 @@ function defaultOf(schema: SchemaNode, isRequired: boolean): string {
   return schema.default === undefined || schema.type === 'object' ? '' : `\`${String(schema.default)}\``
 }
 
+/** Types of strings by their pattern. The index of policies describes them. */
+const FORMATS: ReadonlyMap<string, string> = new Map([
+  [DURATION_PATTERN, 'duration'],
+  [SIZE_PATTERN, 'size'],
+  [RATE_PATTERN, 'rate'],
+])
+
 function typeOf(schema: SchemaNode): string {
   if (schema.secret === true) return 'secret string'
   if (schema.const !== undefined) return `\`${String(schema.const)}\``
-  if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' or ')
+  if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(typeOf))].join(' or ')
+  if (schema.pattern !== undefined && FORMATS.has(schema.pattern)) return FORMATS.get(schema.pattern)!
   if (schema.type === 'array')
-    return `list of ${typeOf(schema.items ?? {}).replace(/^(secret )?(string|object|integer)$/, '$&s')}`
+    return `list of ${typeOf(schema.items ?? {}).replaceAll(/\b(string|object|integer|duration|size|rate)\b/g, '$1s')}`
   const values = Object.values(schema.patternProperties ?? {})[0]
   return values === undefined ? (schema.type ?? 'any') : `object (NAME: ${typeOf(values)})`
 }

@@ -30,7 +30,7 @@ function thumbprintOf(der: Buffer): string {
   return createHash('sha1').update(der).digest('base64')
 }
 
-/** Normalizes a distinguished name of a message (RFC 4514) like `CertificateNames.issuer`. */
+/** Normalizes a distinguished name in a message (RFC 4514), to compare it with `CertificateNames.issuer`. */
 export function comparableIssuer(name: string): string {
   return comparable(name.split(/(?<!\\),/))
 }
@@ -60,7 +60,7 @@ export function issuerName({ issuer }: X509Certificate): string {
     .join(',')
 }
 
-/** OID 2.5.29.14. It is followed by an OCTET STRING with the OCTET STRING of the identifier. */
+/** OID 2.5.29.14 (subject key identifier) in DER. The identifier follows in two nested OCTET STRINGs. */
 const SKI_OID = Buffer.from([0x06, 0x03, 0x55, 0x1d, 0x0e])
 const OCTET_STRING = 0x04
 

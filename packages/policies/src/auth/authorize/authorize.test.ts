@@ -124,7 +124,7 @@ test('a consumer without known roles and scopes has none', () => {
   assert.equal(code({ allow: [{ scopes: ['a'] }] }, bare), 'GW_SCOPE_MISSING')
 })
 
-test('dryRun denies nobody and marks requests it would have denied', () => {
+test('dryRun denies no request and marks requests it would have denied', () => {
   const x = exchange({ consumer: ANN })
   assert.equal(decide({ allow: [{ groups: ['staff'] }], dryRun: true }, x), null)
   assert.equal(x.vars?.get('authorize'), 'would-deny')
@@ -145,7 +145,7 @@ test('a configuration is explained in words', () => {
   assert.deepEqual(
     explainAuthorization({ allow: 'authenticated', deny: [{ consumers }], phase: 'body', dryRun: true }),
     [
-      'denies nobody (dryRun); without dryRun it',
+      'denies no request (dryRun); without dryRun it',
       'decides when the whole request body has been received',
       'denies callers with the id c0 or c1 or c2 or c3 or c4 or c5 or c6 or c7 or c8 or c9 or 2 more',
       'allows all authenticated callers',

@@ -12,7 +12,7 @@ export function explainAuthorization({
   dryRun,
 }: Static<typeof authorizeSchema>): readonly string[] {
   return [
-    ...(dryRun === true ? ['denies nobody (dryRun); without dryRun it'] : []),
+    ...(dryRun === true ? ['denies no request (dryRun); without dryRun it'] : []),
     ...(phase === 'body' ? ['decides when the whole request body has been received'] : []),
     ...deny.map((rule) => `denies callers ${ruleText(rule)}`),
     ...(allow === 'authenticated'

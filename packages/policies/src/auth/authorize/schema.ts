@@ -67,7 +67,7 @@ export const authorizeSchema = field.policyOptions(
     ),
     dryRun: field.optionalFlag(
       false,
-      'Denies nobody. Sets the variable `authorize` to `would-deny` for requests that would have been denied.',
+      'Denies no request. Sets the variable `authorize` to `would-deny` for requests that would have been denied.',
     ),
   },
   [

@@ -238,7 +238,7 @@ test('what is not supported is refused by name', async () => {
     ['"@status"', /only a response has a status/],
     ['"date";req', /'req' is only for signatures of responses/],
     ['"X-Upper"', /not a field name in lower case/],
-    ['"x-own";sf', /type of the field 'x-own' is not known/],
+    ['"x-own";sf', /needs the type of the field 'x-own'/],
     ['"x-a";bs;key="b"', /'bs' cannot be combined/],
     ['"x-a";zz', /'zz' is not supported/],
     ['"x-a";bs=?0', /must not have a value/],

@@ -33,7 +33,7 @@ function reencoded(text: string): string | null {
   )
 }
 
-/** Message that a signature covers: a request, or a response with its request. */
+/** The message to sign or verify: a request, or a response with its request. */
 export interface SignedMessage {
   readonly request: RequestFacts
   /** The response, or null if the request is signed. */
@@ -130,7 +130,8 @@ function derived(name: string, parameters: Parameters, kind: MessageKind): Read 
     if (kind === 'request' || isOfRequest) return 'only a response has a status'
     return ({ response }) => String(response!.status)
   }
-  if (kind === 'response' && !isOfRequest) return "in the signature of a response it requires 'req'"
+  if (kind === 'response' && !isOfRequest)
+    return "it belongs to the request; add ';req' to use it in the signature of a response"
   if (name === '@query-param') {
     const parameter = parameters.get('name')
     if (parameter?.type !== 'string') return "it requires the parameter 'name'"
@@ -173,7 +174,7 @@ function isFlag(parameter: string): boolean {
   return FLAGS.some((flag) => flag === parameter)
 }
 
-/** Returns null if the parameter has a value other than "true". */
+/** Returns true if the flag is set, false if it is absent, and null if it has another value. */
 function isSet(parameters: Parameters, name: string): boolean | null {
   const parameter = parameters.get(name)
   if (parameter === undefined) return false
@@ -190,8 +191,7 @@ const wrapped: Form = (lines) =>
 
 function strictForm(name: string, shapes: FieldShapes): Form | string {
   const shape = shapes.get(name)
-  if (shape === undefined)
-    return `the type of the field '${name}' is not known, so 'sf' is not supported for it`
+  if (shape === undefined) return `'sf' needs the type of the field '${name}'; set it in structuredFields`
   return (lines) => reserialized(lines.join(', '), shape)
 }
 

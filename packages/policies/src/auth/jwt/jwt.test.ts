@@ -438,7 +438,7 @@ test('configuration mistakes are reported with a remedy', () => {
     [{ keys: [...keys, ...keys] }, /key 2 has the same kid 'main' as another key for ES256/],
     [
       { keys: Array.from({ length: 5 }, () => ({ pem: issuer.pem() })) },
-      /key 5 is one of more than 4 keys for ES256/,
+      /key 5 has no id, like 4 other keys for ES256/,
     ],
     [{ keys: [{ file: 'no/such/file' }] }, /key 1 no\/such\/file cannot be read \(ENOENT/],
     [{ keys: [{ secret: rsa.pem() }], algorithms: ['HS256'] }, /is a PEM; use 'pem'/],

@@ -27,7 +27,7 @@ export class KeyTable<K> {
     this.#groups.set(alg, group)
     if (kid === null) {
       if (group.unnamed.push(key) > MAX_TRIES)
-        throw new Error(`is one of more than ${MAX_TRIES} keys for ${alg} without an id; set kid for each`)
+        throw new Error(`has no id, like ${MAX_TRIES} other keys for ${alg}; set kid for each of them`)
       return
     }
     const named = group.named.get(kid) ?? []

@@ -10,7 +10,7 @@ interface SharedFetchOptions {
 
 /**
  * Fetches a resource that all requests of a worker share. Concurrent requests wait for one call. After failures it
- * pauses for 1 s, 2 s, up to 30 s. It survives reloads; the newest snapshot defines how to fetch.
+ * pauses for 1 s, 2 s, up to 30 s. It survives reloads, and uses the fetch function of the newest snapshot.
  */
 export class SharedFetch<T> {
   readonly #onFailure: SharedFetchOptions['onFailure']
@@ -43,7 +43,7 @@ export class SharedFetch<T> {
     return Math.max(0, this.#pausedUntilMono - this.#now())
   }
 
-  /** Returns the pending call or starts a new one. Rejects if the call does. */
+  /** Returns the pending call, or starts a new one. @throws the Error of the fetch function */
   run(): Promise<T> {
     this.#running ??= this.#ask().finally(() => {
       this.#running = null

@@ -180,7 +180,7 @@ test('a ban ends; with growth the next one lasts longer, up to the longest', asy
   }
 })
 
-test('a dry run denies nobody and marks requests it would have denied', async () => {
+test('a dry run denies no request and marks requests it would have denied', async () => {
   const one = worker({ dryRun: true })
   await fail(one, 5)
   assert.equal(one.count('shadow'), 2)

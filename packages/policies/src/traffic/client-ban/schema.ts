@@ -63,12 +63,12 @@ export const clientBanSchema = field.policyOptions(
     ),
     onStoreDown: field.optionalOneOf(
       ['local', 'open'],
-      'Behaviour while the store does not respond: each worker counts and bans on its own (`local`), or nobody new is banned (`open`). Bans that a worker knows stay in effect.',
+      'Behaviour while the store does not respond: each worker counts and bans on its own (`local`), or no further callers are banned (`open`). Bans that a worker knows stay in effect.',
       'local',
     ),
     dryRun: field.optionalFlag(
       false,
-      'Bans nobody. Sets the variable `client-ban` to `would-deny` for requests that would have been refused.',
+      'Bans no caller. Sets the variable `client-ban` to `would-deny` for requests that would have been refused.',
     ),
   },
   [

@@ -166,7 +166,7 @@ test('uses of one file share its memory', async (t) => {
   assert.equal([...table.keys()].filter((key) => key.startsWith('places ')).length, 1)
 })
 
-test('a dry run denies nobody and marks requests it would have denied', async (t) => {
+test('a dry run denies no request and marks requests it would have denied', async (t) => {
   const config = { database: { file: fileOf(t, PLACES) }, deny: { countries: ['TR'] }, dryRun: true }
   const step = (await geoFilter.compile(config, testEnv())) as Step
   const x = exchange({ clientIp: ISTANBUL })

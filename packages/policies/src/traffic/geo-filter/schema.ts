@@ -55,7 +55,7 @@ export const geoFilterSchema = field.policyOptions(
     ),
     dryRun: field.optionalFlag(
       false,
-      'Denies nobody. Sets the variable `geo-filter` to `would-deny` for requests that would have been denied.',
+      'Denies no request. Sets the variable `geo-filter` to `would-deny` for requests that would have been denied.',
     ),
   },
   [

@@ -63,7 +63,7 @@ test('source decides between the client and the connection', () => {
   assert.equal(verdict({ deny: ['10.0.0.1'], source: 'peer' }, fields)?.status, 403)
 })
 
-test('a dry run denies nobody and marks requests it would have denied', () => {
+test('a dry run denies no request and marks requests it would have denied', () => {
   const config = { deny: ['192.0.2.1'], dryRun: true }
   const marked = exchange({ clientIp: '192.0.2.1' })
   assert.equal(run(config, marked), null)

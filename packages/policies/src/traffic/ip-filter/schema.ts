@@ -23,7 +23,7 @@ export const ipFilterSchema = field.policyOptions(
     ),
     dryRun: field.optionalFlag(
       false,
-      'Denies nobody. Sets the variable `ip-filter` to `would-deny` for requests that would have been denied.',
+      'Denies no request. Sets the variable `ip-filter` to `would-deny` for requests that would have been denied.',
     ),
   },
   [

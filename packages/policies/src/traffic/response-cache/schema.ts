@@ -1,4 +1,5 @@
 import type { Static } from '@sinclair/typebox'
+import { DURATION_PATTERN } from '@sluice/core'
 import * as field from '../../shared/options/options.js'
 
 const TOKEN = { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" }
@@ -13,7 +14,7 @@ export const responseCacheSchema = field.policyOptions(
     forced: field.optionalClosed(
       'Stores responses for a fixed time, regardless of `Cache-Control` and `Expires` of the upstream. Without it, RFC 9111 applies.',
       {
-        ttl: field.string('Time a response is fresh.', { pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$' }),
+        ttl: field.string('Time a response is fresh.', { pattern: DURATION_PATTERN }),
         statuses: field.optionalList(
           field.integer('Status.', { minimum: 200, maximum: 599 }),
           'Statuses of responses that are stored.',
