@@ -57,4 +57,5 @@ test('for a port alone and a URL the message says what is missing or too much', 
   assert.equal(remedyOf('8080'), 'write 127.0.0.1:8080 for local access only, or :8080 for all addresses')
   assert.equal(remedyOf('https://a:8443/'), 'remove the scheme: a:8443; tls: enables https')
   assert.equal(remedyOf('localhost'), 'add a port, for example localhost:8080')
+  assert.equal(remedyOf('127.0.0.1:127080'), 'the port must be from 0 to 65535')
 })

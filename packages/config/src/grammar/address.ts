@@ -10,7 +10,7 @@ import { isHost } from './host.js'
 export function parseAddress(text: string): Address | Issue {
   const url = /^https?:\/\/([^/]+)/i.exec(text)?.[1]
   if (url !== undefined) return issue(text, `remove the scheme: ${url}; tls: enables https`)
-  const match = /^(.*):(\d{1,5})$/.exec(text.toLowerCase())
+  const match = /^(.*):(\d+)$/.exec(text.toLowerCase())
   if (match === null) return issue(text, remedyWithoutPort(text))
   const port = Number(match[2])
   if (port > 65_535) return issue(text, 'the port must be from 0 to 65535')

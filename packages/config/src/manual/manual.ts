@@ -46,10 +46,9 @@ function section(chapter: Chapter, example: string): string {
     `## ${titleOf(chapter.at)}\n`,
     `${chapter.text}\n`,
     `\`\`\`yaml\n${example.trimEnd()}\n\`\`\`\n`,
-    '| key | type | default | meaning |',
-    '| --- | --- | --- | --- |',
-    ...rows,
-    '',
+    ...(rows.length === 0
+      ? []
+      : ['| key | type | default | meaning |', '| --- | --- | --- | --- |', ...rows, '']),
   ].join('\n')
 }
 

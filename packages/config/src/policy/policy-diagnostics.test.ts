@@ -24,13 +24,16 @@ test('a message of a policy is reported unchanged, whatever its punctuation', ()
     "has both 'x' and 'y': use one of them",
     "the key 'a; set b' is listed twice; keep one",
   ])
-    assert.equal(reported(message), `g:5:9: ${message} (check the parameters of demo)`)
+    assert.equal(reported(message), `g:5:9: ${message} (gw policy doc demo lists the parameters)`)
 })
 
 test('a message of a policy that quotes a parameter is reported at its value', () => {
-  assert.equal(reported("'limits' is odd"), "g:8:19: 'limits' is odd (check the parameters of demo)")
+  assert.equal(
+    reported("'limits' is odd"),
+    "g:8:19: 'limits' is odd (gw policy doc demo lists the parameters)",
+  )
   assert.equal(
     reported("'limits[0].rate' is odd"),
-    "g:8:28: 'limits[0].rate' is odd (check the parameters of demo)",
+    "g:8:28: 'limits[0].rate' is odd (gw policy doc demo lists the parameters)",
   )
 })

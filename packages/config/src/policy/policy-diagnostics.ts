@@ -44,7 +44,7 @@ export function policyDiagnostics(
       report.add({
         path: parameterPath(document.value, path, message),
         message,
-        remedy: `check the parameters of ${use}`,
+        remedy: `gw policy doc ${use} lists the parameters`,
       })
     else
       inFiles.push({

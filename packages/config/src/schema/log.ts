@@ -140,7 +140,7 @@ const output = object(
     id: name('Name of the target in metrics and in /v1/log. `main` is reserved for log.sink.'),
     sink: oneOf(KINDS, { description: 'Kind of the target.' }),
     when: Type.Optional(
-      text('record-condition', { description: 'Condition (CEL). Only matching calls are recorded.' }),
+      text('record-condition', { description: 'Condition (CEL). Only matching requests are recorded.' }),
     ),
     sample: Type.Optional(ratio({ description: 'Share of these calls that is recorded. Absent: all.' })),
     capture: Type.Optional(narrowingSchema),
