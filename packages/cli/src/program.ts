@@ -10,7 +10,7 @@ import { addToolCommands } from './program/tool-commands.js'
 
 const EXIT_CODES = `
 Exit codes:
-  0 done or nothing to do · 1 failed · 2 differences or warnings · 3 invalid configuration · 4 not authorised
+  0 done or nothing to do · 1 failed · 2 diff --exit-code or bench doctor found something · 3 invalid configuration · 4 not authorised
   5 gateway or cluster unreachable · 6 rolled back · 7 assertion failed · 64 wrong usage
 
 Gateway address: --server, GW_SERVER, or http://127.0.0.1:9901. Token: --token-file or GW_TOKEN.`

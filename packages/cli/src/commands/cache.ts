@@ -34,7 +34,7 @@ export async function cacheStats(options: OutputOptions & ServerOptions): Promis
     const { requests, ...sums } = part.value as { readonly requests: Readonly<Record<string, number>> }
     const counts = [...Object.entries(sums), ...Object.entries(requests)]
     printTable(
-      ['WHAT', 'COUNT'],
+      ['COUNTER', 'VALUE'],
       counts.map(([name, count]) => [name, String(count)]),
     )
   })

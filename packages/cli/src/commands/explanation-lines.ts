@@ -53,7 +53,11 @@ function apiFacts(api: Route['api']): [string, string][] {
   return [['api', [name, ...notes].join(', ')]]
 }
 
-const CANARY_TEXTS = { match: 'yes, by match', key: 'yes, by key', none: 'no' } as const
+const CANARY_TEXTS = {
+  match: 'yes, matches canary.match',
+  key: 'yes, its key is in canary.percent',
+  none: 'not for this request',
+} as const
 
 function actionFacts(action: Action): [string, string][] {
   if (action.kind === 'respond') return [['answers', `${action.status}, without an upstream`]]

@@ -6,7 +6,7 @@ import { usageError } from '../output/failure.js'
 import { print, printResult, printTable, say } from '../output/output.js'
 import type { Cell } from '../output/table.js'
 
-const HEADINGS = ['POLICY', 'LIMIT', 'PLACE', 'KEY', 'USED', 'REMAINING', 'RESET AT']
+const HEADINGS = ['POLICY', 'LIMIT', 'SCOPE', 'KEY', 'USED', 'REMAINING', 'RESET AT']
 
 type CountOptions = OutputOptions & ServerOptions
 type ResetOptions = CountOptions & Confirmable

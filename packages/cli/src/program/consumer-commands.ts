@@ -4,7 +4,7 @@ import { collect, type GwCommand } from './gw-command.js'
 export function addConsumerCommands(program: GwCommand): void {
   const consumer = program
     .command('consumer')
-    .description('manage the consumers file that policies read (consumers: { file })')
+    .description('manage the consumers file that policies read (consumers: FILE)')
   consumer
     .command('add')
     .description('add a consumer')

@@ -18,13 +18,13 @@ export function addLogCommands(program: GwCommand): void {
 function addTail(logs: GwCommand): void {
   const tail = logs
     .command('tail')
-    .description('print the latest calls and follow new ones')
+    .description('print the latest requests and follow new ones')
     .with(addSource)
-    .option('--last <n>', 'number of past calls to print first', wholeNumber(0, MAX_LAST), 10)
-    .option('-f, --follow', 'keep printing new calls', true)
-    .option('--no-follow', 'exit after the existing calls')
+    .option('--last <n>', 'number of past requests to print first', wholeNumber(0, MAX_LAST), 10)
+    .option('-f, --follow', 'keep printing new requests', true)
+    .option('--no-follow', 'exit after the existing requests')
     .with(addFilters)
-  printsCalls(
+  printsRecords(
     tail,
     'tail',
     'gw logs tail --status 5xx --since 1h',
@@ -49,14 +49,14 @@ function addDecrypt(logs: GwCommand): void {
 function addSearch(logs: GwCommand): void {
   const search = logs
     .command('search')
-    .description('print matching calls, oldest first')
+    .description('print matching requests, oldest first')
     .with(addSource)
     .option('--last <n>', 'number of newest matches to print', wholeNumber(1, MAX_LAST), 100)
     .option('--limit <n>', 'same as --last', wholeNumber(1, MAX_LAST))
     .option('--all', 'print all matches')
     .with(addFilters)
     .option('--until <time>', 'end of the time range, in the format of --since')
-  printsCalls(
+  printsRecords(
     search,
     'search',
     'gw logs search -c gateway.yaml --since 1h --status 5xx --route orders',
@@ -100,7 +100,7 @@ function addSetup(program: GwCommand): void {
     )
 }
 
-/** Adds the options for the source of calls. */
+/** Adds the options for the source of records. */
 function addSource(command: GwCommand): void {
   command
     .option('--dir <dir>', 'folder with log files; default ./data/traffic')
@@ -123,8 +123,8 @@ function addCluster(command: GwCommand): void {
     .option('--es-ca-file <file>', "CA certificates to trust instead of the system's, PEM")
 }
 
-/** Adds the output options and action of commands that print calls. */
-function printsCalls(command: GwCommand, name: 'tail' | 'search', ...examples: readonly string[]): void {
+/** Adds the output options and action of commands that print records. */
+function printsRecords(command: GwCommand, name: 'tail' | 'search', ...examples: readonly string[]): void {
   command.output('table', 'jsonl').runs(async () => (await import('../commands/logs.js'))[name])
   command.example(...examples)
 }

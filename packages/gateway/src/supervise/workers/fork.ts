@@ -13,7 +13,7 @@ import type { Fork } from './worker-pool.js'
 const HEAD_BYTES_ENV = 'UWS_HTTP_MAX_HEADERS_SIZE'
 
 /**
- * Added to a listener's limit, so that the gateway itself refuses large heads with a problem document and a
+ * Bytes added to a listener's limit, so that the gateway itself refuses large heads with a problem document and a
  * record.
  */
 const HEAD_ROOM_BYTES = 16 * 1024

@@ -1,9 +1,9 @@
 import net from 'node:net'
 
 /**
- * A program that sends its inherited listening socket (descriptor 3) back to its parent, and exits. Its argument is
- * the number of times. Each time, the parent gets another descriptor of the same socket. The program does not listen,
- * so it accepts no connection.
+ * A program that sends its inherited listening socket (descriptor 3) back to its parent several times, and exits. Its
+ * argument is the number of times. Each message carries a new descriptor of the same socket. The program does not
+ * listen itself, so it accepts no connections.
  */
 const socket = new net.Socket({ fd: 3, readable: false, writable: false })
 const { _handle: handle } = socket as unknown as { readonly _handle: net.Socket }
