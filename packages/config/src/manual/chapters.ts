@@ -19,7 +19,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     at: 'upstreams',
-    text: '`connections`, `maxPending` and `budget` apply per worker. See [upstreams](../guides/upstreams.md) for how targets are selected, which requests are retried, and how to choose `breaker`, `outlier` and `health`.',
+    text: '`connections`, `maxPending` and `retry.budget` apply per worker. See [upstreams](../guides/upstreams.md) for how targets are selected, which requests are retried, and how to choose `breaker`, `outlier` and `health`.',
   },
   {
     at: 'policies[]',
