@@ -1,16 +1,17 @@
 import { createServer } from 'node:net'
 
 /**
- * Below the ephemeral port range, so that the system does not assign the port to others. Above the ports that
- * fetch blocks (Fetch section 2.9; the last is 10080).
+ * Below the ephemeral port range, so that the system does not assign the port to others. Above the range from
+ * which gateways choose a port for port 0, and above the ports that fetch blocks (Fetch section 2.9; the last
+ * is 10080).
  */
-const FIRST_PORT = 10_100
-const PORTS = 22_000
+const FIRST_PORT = 20_000
+const PORTS = 12_000
 /**
  * Step between processes, a golden ratio of the range: concurrent processes get distant ranges, whatever
  * their IDs.
  */
-const STRIDE = 13_597
+const STRIDE = 7417
 let asked = 0
 
 /** Returns a loopback port on which nothing listens. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { Worker } from 'node:worker_threads'
+import { pickFreePort, probePort } from '../lib/free-port.js'
 import { Persistence } from './persist/persistence.js'
 import { createStoreMemory } from './store/cache-store.js'
 import { Counters, countersMemory } from './store/counters.js'
@@ -38,7 +38,9 @@ export async function startCacheServer(
   settings: CacheSettings,
   report: CacheReport = () => {},
 ): Promise<CacheServer> {
-  const port = await findPort(settings)
+  const { host } = settings
+  // Bound exclusively for a moment: with port sharing, a forgotten server of the same user would go unnoticed.
+  const port = settings.port === 0 ? await pickFreePort(host) : await probePort(host, settings.port)
   const memory = shareMemory(settings)
   const persistence = openPersistence(settings, memory, report)
   await persistence?.opened
@@ -64,19 +66,6 @@ export async function startCacheServer(
     },
     ended: endOf(threads, persistence),
   }
-}
-
-/**
- * Returns the port that all threads will share. It is first bound exclusively for a moment: with port
- * sharing, a forgotten server of the same user would go unnoticed.
- */
-async function findPort({ host, port }: CacheSettings): Promise<number> {
-  const probe = createServer().listen(port, host)
-  await once(probe, 'listening')
-  const bound = (probe.address() as AddressInfo).port
-  probe.close()
-  await once(probe, 'close')
-  return bound
 }
 
 function shareMemory({ maxBytes, workers, spaces, persist }: CacheSettings): SharedMemory {

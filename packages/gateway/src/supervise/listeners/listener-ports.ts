@@ -1,6 +1,5 @@
-import { randomInt } from 'node:crypto'
-import { createServer } from 'node:net'
 import type { ListenerPlan } from '@sluice/config'
+import { pickFreePort, probePort } from '../../lib/free-port.js'
 import { PortNames } from './port-names.js'
 
 /** Actual port by listener address. */
@@ -76,20 +75,13 @@ export class ListenerPorts {
       await this.#names.take(address, former)
       return former
     }
-    if (port === 0) return this.#pickFreePort(address, host)
+    const take = (chosen: number) => this.#names.take(address, chosen)
+    if (port === 0) return pickFreePort(host, take).catch(problemOf(host, port))
     // The port may be active on another address of this gateway, and then a test bind would fail.
-    const found = Object.values(this.#serving).includes(port) ? port : await freePort(host, port)
-    if (typeof found !== 'number' || (await this.#names.take(address, port))) return found
+    const isOurs = Object.values(this.#serving).includes(port)
+    const found = isOurs ? port : await probePort(host, port).catch(problemOf(host, port))
+    if (typeof found !== 'number' || (await take(port))) return found
     return addressProblem(host, port, REMEDIES['EADDRINUSE']!)
-  }
-
-  /** Picks a free port from our range, or lets the system choose if none is found. */
-  async #pickFreePort(address: string, host: string): Promise<number | AddressProblem> {
-    for (let i = 0; i < ATTEMPTS; i++) {
-      const found = await freePort(host, CHOSEN_PORTS.first + randomInt(CHOSEN_PORTS.count))
-      if (typeof found === 'number' && (await this.#names.take(address, found))) return found
-    }
-    return freePort(host, 0)
   }
 }
 
@@ -103,28 +95,10 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'cannot be resolved; change',
 }
 
-/**
- * Range for port 0. A port chosen by the system could be taken by an outgoing connection before a worker
- * binds it or while a worker restarts. Ports below 32,768 are not used for connections (ip_local_port_range,
- * ip(7)).
- */
-const CHOSEN_PORTS = { first: 10_000, count: 10_000 }
-const ATTEMPTS = 20
-
-/** Binds an address briefly. Resolves with its port, or with a addressProblem. */
-function freePort(host: string, port: number): Promise<number | AddressProblem> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const remedy = REMEDIES[error.code ?? ''] ?? `cannot be used (${error.message}); change`
-      resolve(addressProblem(host, port, remedy))
-    })
-    server.listen({ host, port, exclusive: true }, () => {
-      const address = server.address()
-      const real = typeof address === 'object' && address !== null ? address.port : port
-      server.close(() => resolve(real))
-    })
-  })
+/** Returns a function that describes why an address could not be bound. */
+function problemOf(host: string, port: number): (error: NodeJS.ErrnoException) => AddressProblem {
+  return ({ code = '', message }) =>
+    addressProblem(host, port, REMEDIES[code] ?? `cannot be used (${message}); change`)
 }
 
 function addressProblem(host: string, port: number, remedy: string): AddressProblem {
