@@ -99,7 +99,7 @@ export function documentOf(
     listeners: [{ address: `127.0.0.1:${port}`, limits }],
     admin: { address: `127.0.0.1:${adminPort}` },
     ...config,
-    drain: { delay: '0s', timeout: '2s' },
+    drain: { delay: '0s', timeout: '30s' },
   }
   // JSON is valid YAML and needs no quoting rules.
   const text = JSON.stringify(document, null, 2)
