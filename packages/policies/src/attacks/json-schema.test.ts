@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { cpuMs } from '@sluice/core/testing'
 import { type CheckSettings, SchemaCheck } from '../content/json-schema/check.js'
 import type { JsonView } from '../shared/json/view.js'
 import { jsonOfBytes } from '../shared/json/view.js'
@@ -124,7 +125,7 @@ test('recursive branches end within their step budget', async () => {
     anyOf: [{ properties: { a: { $ref: '#' }, b: false } }, { properties: { a: { $ref: '#' }, c: false } }],
   }
   const body = `${'{"a":'.repeat(60)}{"b":1,"c":1}${'}'.repeat(60)}`
-  const began = performance.now()
+  const beforeMs = cpuMs()
   const { violations } = (await compile(twice)).check(view(body))
   assert.deepEqual(violations, ['the document takes too many steps to check'])
   const $defs = Object.fromEntries(
@@ -132,7 +133,7 @@ test('recursive branches end within their step budget', async () => {
   )
   const chain = { $ref: '#/$defs/a0', $defs: { ...$defs, a60: {} } }
   assert.equal(await isValid(chain, '1'), false)
-  assert.ok(performance.now() - began < 60_000)
+  assert.ok(cpuMs() - beforeMs < 60_000)
 })
 
 test('members named like inherited properties change no verdict and throw nothing', async () => {
@@ -156,15 +157,15 @@ test('a member called __proto__ is checked as any other', async () => {
 
 test('patterns of a schema cannot hold a worker', async () => {
   const text = `"${'a'.repeat(100_000)}!"`
-  const began = performance.now()
+  const beforeMs = cpuMs()
   for (const pattern of ['^(a+)+$', '^(a|aa)+$', '^(a|a?)+$', '(.*a){20}$']) await isValid({ pattern }, text)
   await assert.rejects(compile({ pattern: '^(a+)\\1$' }), /linear time/)
-  assert.ok(performance.now() - began < 30_000)
+  assert.ok(cpuMs() - beforeMs < 30_000)
 })
 
 test('a huge enum and a body with as many items take time in proportion', async () => {
   const many = Array.from({ length: 20_000 }, (_, i) => ({ i }))
-  const began = performance.now()
+  const beforeMs = cpuMs()
   assert.equal(await isValid({ items: { enum: many }, uniqueItems: true }, JSON.stringify(many)), true)
-  assert.ok(performance.now() - began < 30_000)
+  assert.ok(cpuMs() - beforeMs < 30_000)
 })

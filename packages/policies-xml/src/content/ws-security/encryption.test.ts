@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { constants, publicEncrypt, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { cpuMs } from '@sluice/core/testing'
 import { makeCertificate } from '@sluice/policies/testing'
 import { dataCipher, encryptData } from './ciphers.js'
 import { ENCRYPTED, NS } from './names.js'
@@ -184,12 +185,12 @@ test('external data is not fetched', () => {
 })
 
 test('a message with many keys and long values is refused at once', () => {
-  const startMono = performance.now()
+  const beforeMs = cpuMs()
   const data = [...encrypted.matchAll(/<xenc:CipherValue>([^<]*)/g)][1]![1]!
   assert.equal(verdict(encrypted.replace(data, 'A'.repeat(4_000_000)), rules), 'FailedCheck')
   assert.equal(
     verdict(encrypted.replace('<s:Body>', `<s:Body>${'<x/>'.repeat(50_000)}`), rules),
     'FailedCheck',
   )
-  assert.ok(performance.now() - startMono < 10_000)
+  assert.ok(cpuMs() - beforeMs < 10_000)
 })

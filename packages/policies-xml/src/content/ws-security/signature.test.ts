@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, createHmac, sign } from 'node:crypto'
 import { test } from 'node:test'
+import { cpuMs } from '@sluice/core/testing'
 import { makeCertificate, type Pair } from '@sluice/policies/testing'
 import { NS, TOKEN } from './names.js'
 import { Securing } from './securing.js'
@@ -20,9 +21,9 @@ const EVIL = '<m:order xmlns:m="urn:shop"><m:item>everything</m:item></m:order>'
 /** Asserts a quick refusal, also of documents made to be slow. */
 function assertRefused(text: string, code: string | readonly string[], more: object = {}): void {
   assert.notEqual(text, signed, 'the attack changes the message')
-  const startMono = performance.now()
+  const beforeMs = cpuMs()
   const answer = checked(text, { ...rules, ...more })
-  assert.ok(performance.now() - startMono < 10_000)
+  assert.ok(cpuMs() - beforeMs < 10_000)
   const found = answer.kind === 'passed' ? 'passed' : answer.code
   assert.ok([code].flat().includes(found), `${found}: ${JSON.stringify(answer)}`)
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { cpuMs } from '@sluice/core/testing'
 import { parseXml } from '../../engines/xml/gate.js'
 import { loadLibxml } from '../../engines/xml/libxml.js'
 import { openXmlBytes } from '../../engines/xml/memory.js'
@@ -123,11 +124,11 @@ test('messages show no values and are short', () => {
 
 test('as many violations as elements do not take long', () => {
   const document = order(`${line(1)}${'<x/>'.repeat(90_000)}`)
-  const began = performance.now()
+  const beforeMs = cpuMs()
   assert.match(mistakes(document), /not expected/)
   const wrong = order(Array.from({ length: 9000 }, (_, i) => line(i).replace('AB-', 'ab-')).join(''))
   assert.match(mistakes(wrong), /more\)$/)
-  assert.ok(performance.now() - began < 10_000)
+  assert.ok(cpuMs() - beforeMs < 10_000)
 })
 
 test('the SOAP body of both versions is unwrapped and has one element', () => {

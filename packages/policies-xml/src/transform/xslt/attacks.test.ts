@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { cpuMs } from '@sluice/core/testing'
 import { testEnv } from '@sluice/policies/testing'
 import {
   assertRefused,
@@ -60,9 +61,9 @@ for (const [engine, text] of [
     const step = await compiled({ stylesheet: { inline: text }, phase: 'both', maxBodyBytes: '5mb' }, env)
     await requestAfter(step, '<a/>')
     for (const [name, body, words] of BODIES) {
-      const began = performance.now()
+      const beforeMs = cpuMs()
       const outcome = await requestAfter(step, body)
-      assert.ok(performance.now() - began < MAX_MS, name)
+      assert.ok(cpuMs() - beforeMs < MAX_MS, name)
       assertRefused(outcome, 'GW_TRANSFORM_INPUT', words)
       assert.doesNotMatch(JSON.stringify(outcome), /passwd|root:/, name)
     }
@@ -118,9 +119,9 @@ for (const version of ['1.0', '3.0']) {
         env,
       )
       assert.match(String(await requestAfter(step, '<good/>')), /fine/)
-      const began = performance.now()
+      const beforeMs = cpuMs()
       const outcome = await requestAfter(step, `<r>${'<a>x</a>'.repeat(2000)}</r>`)
-      assert.ok(performance.now() - began < MAX_MS * 2)
+      assert.ok(cpuMs() - beforeMs < MAX_MS * 2)
       assertRefused(outcome, 'GW_TRANSFORM_FAILED', words)
       assert.match(String(await requestAfter(step, '<good/>')), /fine/)
     })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac, createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
 import type { Outcome, Step } from '@sluice/core'
+import { cpuMs } from '@sluice/core/testing'
 import fc from 'fast-check'
 import { CompactEncrypt, jwtVerify } from 'jose'
 import { encode, Issuer, signedToken } from '../../crypto/jose/testing/issuer.js'
@@ -247,7 +248,7 @@ test('a token of 1 MB is refused unread, and one at the limit is read', async ()
 
 test('documents made to be slow are not', async () => {
   const wide = jwt.compile({ ...config, maxTokenBytes: '2mb' }, testEnv()) as Step
-  const startedMono = performance.now()
+  const beforeMs = cpuMs()
   const names = Array.from({ length: 40_000 }, (_, i) => `"${i}":{}`).join(',')
   for (const token of [
     `${'a'.repeat(1_000_000)}.${'b'.repeat(500_000)}`,
@@ -258,7 +259,7 @@ test('documents made to be slow are not', async () => {
   ])
     assert.notEqual(admit(token, wide), null)
   assert.equal(admit(await headed('{"alg":"ES256"}', `{"sub":"a","exp":${good.exp},${names}}`), wide), null)
-  assert.ok(performance.now() - startedMono < 10_000)
+  assert.ok(cpuMs() - beforeMs < 10_000)
 })
 
 test('no text gets in that jose would keep out', async () => {

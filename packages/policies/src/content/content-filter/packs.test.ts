@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Outcome, Step } from '@sluice/core'
+import { cpuMs } from '@sluice/core/testing'
 import { requirementOf } from '../../shared/text/required-literals.js'
 import { exchange, testEnv } from '../../testing.js'
 import { PACKS, type PackName } from './packs/packs.js'
@@ -244,9 +245,9 @@ test('10,000 header lines are refused before they are scanned', () => {
     i % 2 === 0 ? `x-${i}` : "' or 1=1 union ".repeat(4),
   )
   const log = contentFilter.compile({ packs: ALL, packAction: 'log' }, testEnv()) as Step
-  const startedMono = performance.now()
+  const beforeMs = cpuMs()
   assert.equal((log.onRequest!(exchange({ headers })) as Outcome)?.problem?.code, 'GW_HEADERS_TOO_LARGE')
-  assert.ok(performance.now() - startedMono < 10_000)
+  assert.ok(cpuMs() - beforeMs < 10_000)
 })
 
 test('100 KB that nearly match every rule end within seconds', () => {
@@ -264,9 +265,9 @@ test('100 KB that nearly match every rule end within seconds', () => {
     '../'.repeat(33_000),
     '<svg '.repeat(20_000),
   ]) {
-    const startedMono = performance.now()
+    const beforeMs = cpuMs()
     log.onRequest!(exchange({ headers: ['x', value] }))
-    assert.ok(performance.now() - startedMono < 10_000, value.slice(0, 10))
+    assert.ok(cpuMs() - beforeMs < 10_000, value.slice(0, 10))
   }
 })
 

@@ -3,7 +3,7 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import type { Static } from '@sinclair/typebox'
 import { type CompileEnv, type Exchange, type Outcome, Overload } from '@sluice/core'
-import { keyPair } from '@sluice/core/testing'
+import { cpuMs, keyPair } from '@sluice/core/testing'
 import { CompactEncrypt, compactDecrypt } from 'jose'
 import { encode } from '../../crypto/jose/testing/issuer.js'
 import { COMPRESSED_7520, ENCRYPTION_VECTORS, PLAINTEXT_7520 } from '../../crypto/jose/testing/rfc-vectors.js'
@@ -177,10 +177,10 @@ test('PBES2 with a huge count costs nothing', async () => {
     JSON.stringify({ alg: 'PBES2-HS256+A128KW', enc: 'A256GCM', p2c: 2_000_000_000, p2s: 'AAAAAAAAAAA' }),
   )
   const key = createSecretKey(randomBytes(32))
-  const startedMono = performance.now()
+  const beforeMs = cpuMs()
   const { code } = await run(decrypting(key, 'A256KW'), `${header}.AAAA.AAAA.AAAA.AAAA`)
   assert.equal(code, 'GW_DECRYPT_FAILED')
-  assert.ok(performance.now() - startedMono < 10_000)
+  assert.ok(cpuMs() - beforeMs < 10_000)
 })
 
 test('an ephemeral key on no curve, of another curve or with a private part is refused', async () => {

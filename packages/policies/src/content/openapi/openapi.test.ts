@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Step } from '@sluice/core'
+import { cpuMs } from '@sluice/core/testing'
 import { schemaMistakes, testEnv } from '../../testing.js'
 import { openapi } from './policy.js'
 import { type Answer, answer, compile, json, OK, send } from './testing/openapi-run.js'
@@ -348,12 +349,12 @@ test('hostile requests are processed quickly', async () => {
       },
     }),
   )
-  const began = performance.now()
+  const beforeMs = cpuMs()
   await send(step, `/a/${'-'.repeat(50_000)}`)
   await send(step, `/${'a/'.repeat(5_000)}`)
   await send(step, `/q?${'p[a]&'.repeat(20_000)}`)
   await send(step, `/q?r=${'a'.repeat(50_000)}!`)
   await send(step, `/q?__proto__=1&p[__proto__]=1&constructor=1`)
-  assert.ok(performance.now() - began < 10_000)
+  assert.ok(cpuMs() - beforeMs < 10_000)
   assert.equal(({} as { a?: unknown }).a, undefined)
 })

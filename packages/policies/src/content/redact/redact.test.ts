@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import type { Eventual, Outcome, Step } from '@sluice/core'
+import { cpuMs } from '@sluice/core/testing'
 import fc from 'fast-check'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { redact } from './policy.js'
@@ -210,9 +211,9 @@ test('no body makes redaction slow', () => {
     { types: ['card', 'iban', 'tckn', 'email', 'phone', 'jwt'], patterns: ['(a+)+$', 'a[^b]*b|a'] },
   ]
   for (const unit of ['a', '1 ', '4111 ', '@', 'a@a.', 'eyJ', '%34', 'GB82 ', '{"a":', '[']) {
-    const startedMono = performance.now()
+    const beforeMs = cpuMs()
     received(rules, unit.repeat(30_000 / unit.length), 'text/plain')
-    assert.ok(performance.now() - startedMono < 10_000, unit)
+    assert.ok(cpuMs() - beforeMs < 10_000, unit)
   }
 })
 

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { UnreadableBody } from '@sluice/core'
+import { cpuMs } from '@sluice/core/testing'
 import { compileJsonPath, simpleSteps } from './path.js'
 
 interface Case {
@@ -92,9 +93,9 @@ test('a pattern never comes from the document and never backtracks', () => {
   assert.throws(() => compileJsonPath('$[?match(@.a, $.pattern)]'), /must be a string in the path/)
   assert.throws(() => compileJsonPath("$[?match(@.a, '(?=a)b')]"), /linear time/)
   const path = compileJsonPath("$[?match(@, '(a+)+')]")
-  const began = performance.now()
+  const beforeMs = cpuMs()
   assert.deepEqual(path.all([`${'a'.repeat(50_000)}!`]), [])
-  assert.ok(performance.now() - began < 10_000)
+  assert.ok(cpuMs() - beforeMs < 10_000)
   assert.deepEqual(path.all(['aaa']), ['aaa'])
 })
 
@@ -102,7 +103,7 @@ test('a query that would look at the same values over and over ends', () => {
   let document: unknown = 1
   for (let i = 0; i < 400; i++) document = { a: document, b: [1, 2, 3] }
   const path = compileJsonPath('$..a..a..a')
-  const began = performance.now()
+  const beforeMs = cpuMs()
   assert.throws(() => path.all(document), UnreadableBody)
-  assert.ok(performance.now() - began < 10_000)
+  assert.ok(cpuMs() - beforeMs < 10_000)
 })

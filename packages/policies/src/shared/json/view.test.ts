@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UnreadableBody } from '@sluice/core'
+import { cpuMs } from '@sluice/core/testing'
 import { jsonLanguage } from '../../engines/json/language.js'
 import { exchange } from '../../testing.js'
 import { type JsonReading, jsonOf, jsonOfBytes } from './view.js'
@@ -48,11 +49,11 @@ test('bodies that are not JSON in UTF-8 are refused without quoting them', () =>
 })
 
 test('depth is refused before anything is parsed', () => {
-  const began = performance.now()
+  const beforeMs = cpuMs()
   refuses('['.repeat(100_000), /deeper than 512/)
   refuses('['.repeat(1024 * 1024), /deeper than 512/)
   refuses('{"a":'.repeat(100_000), /deeper than 512/)
-  assert.ok(performance.now() - began < 10_000)
+  assert.ok(cpuMs() - beforeMs < 10_000)
   const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
   assert.ok(read(nested(64)))
   refuses(nested(65), /deeper than 64/)
@@ -90,12 +91,12 @@ test('names of the language are members like others', () => {
 })
 
 test('many numbers and members are handled', () => {
-  const began = performance.now()
+  const beforeMs = cpuMs()
   for (const zeros of [309, 350, 100_000]) refuses(`[1, 1${'0'.repeat(zeros)}]`, /number that is too large/)
   assert.deepEqual(read(`["${'1'.repeat(400)}",1${'0'.repeat(308)}]`), ['1'.repeat(400), 1e308])
   const many = `{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":${i}`).join(',')}}`
   assert.ok(read(many, { duplicateKeys: 'refuse' }))
-  assert.ok(performance.now() - began < 10_000)
+  assert.ok(cpuMs() - beforeMs < 10_000)
 })
 
 test('a condition gets the first match, objects and arrays as JSON text', () => {

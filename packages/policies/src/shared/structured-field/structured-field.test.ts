@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { cpuMs } from '@sluice/core/testing'
 import fc from 'fast-check'
 import { parseDictionary, parseItem, parseList } from './parser.js'
 import { reserialized, serializeDictionary, serializeItem } from './serializer.js'
@@ -88,14 +89,14 @@ test('serialized fields parse to the same value', () => {
 })
 
 test('no text of any shape takes long or throws', () => {
-  const started = performance.now()
+  const beforeMs = cpuMs()
   for (const piece of ['(', '"\\', 'a=1;', 'a,', ' ', ':A', 'a=((', '1', 'a="', ';a', 'a=1 ,\t']) {
     const text = piece.repeat(16_384 / piece.length)
     parseDictionary(text)
     parseList(text)
     parseItem(text)
   }
-  assert.ok(performance.now() - started < 10_000)
+  assert.ok(cpuMs() - beforeMs < 10_000)
   fc.assert(
     fc.property(fc.string({ maxLength: 60 }), (text) => {
       for (const shape of ['dictionary', 'list', 'item'] as const) {

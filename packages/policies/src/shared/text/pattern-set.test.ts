@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { cpuMs } from '@sluice/core/testing'
 import fc from 'fast-check'
 import { LiteralScan } from './literal-scan.js'
 import { compilePattern } from './pattern.js'
@@ -117,9 +118,9 @@ test('patterns that make other engines hang end at once on 100 KB', () => {
   ]
   for (const [source, input] of hostile) {
     const set = new PatternSet([compilePattern(source, true)])
-    const startedMono = performance.now()
+    const beforeMs = cpuMs()
     set.match(input)
-    assert.ok(performance.now() - startedMono < 10_000, source)
+    assert.ok(cpuMs() - beforeMs < 10_000, source)
   }
 })
 
@@ -133,10 +134,10 @@ test('replacing gives up rather than take long, and says so', () => {
     pattern.replaced('xyz', () => '-'),
     null,
   )
-  const startedMono = performance.now()
+  const beforeMs = cpuMs()
   assert.equal(
     pattern.replaced('a'.repeat(100_000), () => '-'),
     null,
   )
-  assert.ok(performance.now() - startedMono < 10_000)
+  assert.ok(cpuMs() - beforeMs < 10_000)
 })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type Exchange, type Offload, type Outcome, Overload, type Step } from '@sluice/core'
+import { cpuMs } from '@sluice/core/testing'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { transform } from './policy.js'
 import type { TransformConfig } from './schema.js'
@@ -108,9 +109,9 @@ test('endless and greedy expressions stop at their limits', async () => {
   ]
   for (const [source, body] of greedy) {
     const step = await jsonata(source, { timeout: '50ms' })
-    const began = performance.now()
+    const beforeMs = cpuMs()
     const { code } = await request(step, body)
-    const took = performance.now() - began
+    const took = cpuMs() - beforeMs
     assert.equal(code, 'GW_TRANSFORM_FAILED', source)
     assert.ok(took < 2000, `${source} took ${took} ms`)
   }
@@ -135,9 +136,9 @@ test('hostile input is processed quickly by every function', async () => {
   ]
   for (const [source, body] of hostile) {
     const step = await jsonata(source, { timeout: '50ms', maxBodyBytes: '10mb' })
-    const began = performance.now()
+    const beforeMs = cpuMs()
     await request(step, body)
-    const took = performance.now() - began
+    const took = cpuMs() - beforeMs
     assert.ok(took < 2000, `${source} took ${took} ms`)
   }
 })
