@@ -1,4 +1,4 @@
-import { constants, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { constants, ftruncateSync, openSync, writeSync, writevSync } from 'node:fs'
 
 /** Flags for creating a new file. Never opens an existing file or follows a link. */
 const NEW_FILE = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_APPEND
@@ -13,10 +13,14 @@ export function createFile(path: string): number {
  * exist.
  * @param size Size of the file in bytes. @throws The file system error.
  */
-export function appendWhole(fd: number, bytes: Buffer, size: number): void {
+export function appendWhole(fd: number, parts: readonly Buffer[], size: number): void {
   let done = 0
   try {
-    while (done < bytes.length) done += writeSync(fd, bytes, done)
+    done = writevSync(fd, parts)
+    const bytes = parts.reduce((sum, { length }) => sum + length, 0)
+    if (done === bytes) return
+    const whole = Buffer.concat(parts)
+    while (done < bytes) done += writeSync(fd, whole, done)
   } catch (error) {
     if (done > 0) ftruncateSync(fd, size)
     throw error

@@ -10,12 +10,8 @@ export interface Shipment {
    * Returns the JSON of record `i`: printable ASCII without a newline. Valid until the delivery has ended.
    */
   jsonOf(i: number): Buffer
-  /** Returns the length of the JSON of record `i` in bytes. */
-  lengthOf(i: number): number
-  /** Copies the JSON of record `i` into a buffer with enough room and returns its length. */
-  copyJson(i: number, into: Buffer, at: number): number
-  /** Total size of all records in bytes. */
-  readonly bytes: number
+  /** Body of a bulk request to Elasticsearch with all records. Valid until the delivery has ended. */
+  readonly bulkBody: Buffer
   /** True if an earlier attempt whose response was lost may have delivered some of the records. */
   readonly mayBeDelivered: boolean
 }

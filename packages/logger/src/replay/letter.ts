@@ -1,4 +1,5 @@
 import type { Shipment } from '../outputs/output.js'
+import { actionLine } from '../spool/block.js'
 
 /** A refused record, as stored in a dead-letter file. */
 export interface Letter {
@@ -15,6 +16,7 @@ export interface Letter {
 /** Start of the `record` member. It cannot occur within a JSON string, where quotes are escaped. */
 const RECORD = Buffer.from(',"record":')
 const BRACE = 125
+const NEWLINE = Buffer.from('\n')
 
 /** Parses a line of a dead-letter file. Returns null if it is damaged. */
 export function parseLetter(line: Buffer): Letter | null {
@@ -34,7 +36,6 @@ export function parseLetter(line: Buffer): Letter | null {
 /** Dead letters as a shipment for an output. */
 export class LetterShipment implements Shipment {
   readonly count: number
-  readonly bytes: number
   /** True because an interrupted replay may have delivered them. */
   readonly mayBeDelivered = true
   readonly #letters: readonly Letter[]
@@ -42,7 +43,6 @@ export class LetterShipment implements Shipment {
   constructor(letters: readonly Letter[]) {
     this.#letters = letters
     this.count = letters.length
-    this.bytes = letters.reduce((sum, { record }) => sum + record.length, 0)
   }
 
   idOf(i: number): string {
@@ -53,11 +53,7 @@ export class LetterShipment implements Shipment {
     return this.#letters[i]!.record
   }
 
-  lengthOf(i: number): number {
-    return this.#letters[i]!.record.length
-  }
-
-  copyJson(i: number, into: Buffer, at: number): number {
-    return this.#letters[i]!.record.copy(into, at)
+  get bulkBody(): Buffer {
+    return Buffer.concat(this.#letters.flatMap(({ id, record }) => [actionLine(id), record, NEWLINE]))
   }
 }

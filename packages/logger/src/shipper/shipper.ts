@@ -3,11 +3,11 @@ import { yieldCpu } from '../lib/yield.js'
 import type { LogOutput, Refusal } from '../outputs/output.js'
 import type { LogChange, ReportChange } from '../queue/messages.js'
 import type { Segment } from '../spool/segment.js'
+import type { SegmentShipment } from '../spool/segment-content.js'
 import type { Spool } from '../spool/spool.js'
 import type { DeadLetters } from './dead-letters.js'
 import { Outage } from './outage.js'
 import { Pace } from './pace.js'
-import { SegmentShipment } from './segment-shipment.js'
 
 /** Dependencies of a shipper. */
 export interface ShipperOptions {
@@ -123,14 +123,14 @@ export class Shipper {
     const { spool } = this.#options
     const content = this.#read(segment)
     if (content === null) return
-    let left: readonly number[] = content.index.starts.map((_, position) => position)
+    let left: readonly number[] = Array.from({ length: content.records }, (_, position) => position)
     while (left.length > 0) {
       if (!(await this.#outage.mayTry())) {
         spool.putBack(segment)
         return
       }
       const piece = left.slice(0, this.#pace.records)
-      const again = await this.#deliver(segment, new SegmentShipment(segment, content, piece))
+      const again = await this.#deliver(segment, content.shipmentOf(piece, segment.mayBeDelivered))
       left = [...again, ...left.slice(piece.length)]
     }
     spool.settle(segment)
@@ -140,24 +140,23 @@ export class Shipper {
   async #deliver(segment: Segment, shipment: SegmentShipment): Promise<readonly number[]> {
     const startedMono = performance.now()
     const delivery = await this.#options.output.deliver(shipment)
-    const all = (): number[] => Array.from({ length: shipment.count }, (_, i) => shipment.placeOf(i))
     if (delivery.kind !== 'answered') segment.unanswered()
-    if (this.#isEnding && delivery.kind !== 'answered') return all()
+    if (this.#isEnding && delivery.kind !== 'answered') return shipment.positions
     if (delivery.kind === 'failed') {
       if (delivery.overload) this.#pace.overloaded()
       this.#outage.failed(delivery.afterMs)
       this.#options.report({ problem: `the traffic log waits: ${delivery.reason}` })
-      return all()
+      return shipment.positions
     }
     if (delivery.kind === 'unfit') return this.#divide(segment, shipment, delivery)
     const durationMs = performance.now() - startedMono
     const held = this.#heldOf(segment, delivery.refused)
     const refused = delivery.refused.filter((refusal) => !held.includes(refusal))
-    const again = [...delivery.again, ...held.map(({ index }) => index)]
+    const again = [...delivery.again, ...held.map(({ index }) => index)].sort((a, b) => a - b)
     this.#account(segment, { indexed: shipment.count - refused.length - again.length })
     await this.#refuse(segment, shipment, refused)
     await this.#adapt({ again: again.length, count: shipment.count, durationMs, held: held[0] })
-    return again.map((i) => shipment.placeOf(i))
+    return again.map((i) => shipment.positions[i]!)
   }
 
   /**
@@ -183,7 +182,7 @@ export class Shipper {
       return []
     }
     this.#pace.tooLarge(shipment.count)
-    return Array.from({ length: shipment.count }, (_, i) => shipment.placeOf(i))
+    return shipment.positions
   }
 
   async #adapt({ again, count, durationMs, held }: Outcome): Promise<void> {
@@ -237,7 +236,7 @@ export class Shipper {
   #read(segment: Segment): ReturnType<Segment['read']> | null {
     try {
       const content = segment.read()
-      const damaged = segment.records - content.index.starts.length
+      const damaged = segment.records - content.records
       if (damaged > 0) this.#lose(segment, damaged, `${damaged} records of a spool file are damaged`)
       return content
     } catch (error) {

@@ -18,7 +18,7 @@ const ROUNDS = 60
 const OWNERS = 3
 /** Records of an owner: encoded, and complete on disk. */
 const ENCODED = 20
-const WHOLE = 14
+const WHOLE = 10
 /** File system calls that change a spool directory. */
 const CHANGES = ['renameSync', 'truncateSync', 'rmSync', 'unlinkSync', 'rmdirSync'] as const
 
@@ -27,7 +27,7 @@ if (!isMainThread) serveAdopter(workerData as SharedArrayBuffer)
 else if (rootOfHeir !== undefined) inheritUntil(rootOfHeir, Number(stepsOfHeir))
 else defineTests()
 
-/** Creates an owner that was killed while writing a batch, with four of five complete records. */
+/** Creates an owner that was killed while writing its second batch. */
 function leaveCutOff(root: string): void {
   const { spool, options } = openSpool(root, { encoded: () => ENCODED })
   const dir = join(root, options.owner)

@@ -11,7 +11,7 @@ import { parseSegmentName, Segment, type SegmentLocation, sealAbandoned } from '
 export interface AdoptionResult {
   /** Segments, oldest first. */
   readonly segments: readonly Segment[]
-  /** Number of damaged records on disk. The torn end of a file without further information counts as one. */
+  /** Number of damaged records on disk. The torn end of a file counts as at least one. */
   readonly damaged: number
   /** Number of records that were lost with their process before they were on disk. */
   readonly lost: number
@@ -124,7 +124,8 @@ interface Losses {
 
 /** Returns the number of records lost with the creator of a directory, and of damaged records in it. */
 function lossesOf(progress: Progress | null, isCounted: boolean, found: Found): Losses {
-  if (progress === null || isCounted) return { lost: 0, damaged: found.torn.length }
+  if (progress === null || isCounted)
+    return { lost: 0, damaged: [...found.torn.values()].reduce((sum, records) => sum + records, 0) }
   return lossesSince(progress, found)
 }
 
@@ -135,13 +136,13 @@ function lossesOf(progress: Progress | null, isCounted: boolean, found: Found): 
 function lossesSince({ encoded, safe, openFirst, openRecords }: Progress, { segments, torn }: Found): Losses {
   let written = 0
   let damaged = 0
-  for (const first of new Set([...segments.map(({ location }) => location.first), ...torn])) {
+  for (const first of new Set([...segments.map(({ location }) => location.first), ...torn.keys()])) {
     const records = segments.find(({ location }) => location.first === first)?.records ?? 0
     if (first === openFirst) {
       written += Math.max(0, records - openRecords)
       damaged += Math.max(0, openRecords - records)
     } else if (first > openFirst) written += records
-    else if (torn.includes(first)) damaged++
+    else damaged += torn.get(first) ?? 0
   }
   return { lost: Math.max(0, encoded - safe - written), damaged }
 }
@@ -201,14 +202,14 @@ export function removeEmpty(dir: string): void {
 
 interface Found {
   readonly segments: Segment[]
-  /** Numbers of the first records of files with a torn end. */
-  readonly torn: number[]
+  /** Number of torn records by the number of the file's first record. */
+  readonly torn: Map<number, number>
   readonly problems: string[]
 }
 
 /** Lists the segments in a directory. A file that cannot be read is skipped and reported. */
 function segmentsIn(dir: string, prefix: string): Found {
-  const found: Found = { segments: [], torn: [], problems: [] }
+  const found: Found = { segments: [], torn: new Map(), problems: [] }
   for (const file of readdirSync(dir)) {
     const name = parseSegmentName(file)
     if (name === null) continue
@@ -232,7 +233,7 @@ function addSegment(
   }
   const sealed = sealAbandoned(location)
   if (sealed.segment !== null) found.segments.push(sealed.segment)
-  if (sealed.isTorn) found.torn.push(location.first)
+  if (sealed.tornRecords > 0) found.torn.set(location.first, sealed.tornRecords)
 }
 
 function byAge(a: Segment, b: Segment): number {

@@ -51,7 +51,7 @@ test('a segment is sealed one second after it was opened', () => {
 test('a segment that cannot be written is sealed, and later records wait in memory', (t) => {
   const { spool, ledger } = openSpool(scratchDir())
   put(spool, 10)
-  const { mock } = t.mock.method(fs, 'writeSync')
+  const { mock } = t.mock.method(fs, 'writevSync')
   mock.mockImplementationOnce(() => {
     throw new Error('ENOSPC: no space left on device')
   })

@@ -11,7 +11,8 @@ import {
 import { join } from 'node:path'
 import { appendWhole, createFile } from '../lib/append-file.js'
 import { steadyMs } from '../lib/steady-clock.js'
-import { type FrameIndex, indexFrames } from './frame.js'
+import { BLOCK_HEAD_BYTES, blockHead, type RecordId, readBlocks } from './block.js'
+import { SegmentContent } from './segment-content.js'
 import { SegmentMemory } from './segment-memory.js'
 
 /**
@@ -31,12 +32,6 @@ interface FileFacts {
   readonly mtimeMs: number
 }
 
-/** Content of a segment for shipping. */
-export interface SegmentContent {
-  readonly bytes: Buffer
-  readonly index: FrameIndex
-}
-
 /**
  * Sequence of records that is shipped and deleted as a whole. It is in a file, in memory, or in both: only in
  * memory if writing failed, only on disk if there is more to ship than memory may hold.
@@ -52,7 +47,7 @@ export class Segment {
   refusedSinceMono: number | null = null
   records = 0
   bytes = 0
-  /** The frames, while they are in memory. */
+  /** The records, while they are in memory. */
   #memory: SegmentMemory | null = null
   #fd = -1
   #path = ''
@@ -108,12 +103,18 @@ export class Segment {
     return this.#memory !== null
   }
 
-  /** Appends framed records. @throws The file system error; the file is then unchanged. */
-  append(frames: Buffer, records: number): void {
-    if (this.#fd !== -1) appendWhole(this.#fd, frames, this.bytes)
-    this.#memory?.add(frames)
+  /**
+   * Appends lines as a block. @returns The size of the block in bytes. @throws The file system error; the segment is
+   * then unchanged.
+   */
+  append(lines: Buffer, records: number): number {
+    const { prefix, first } = this.location
+    const body = this.#memory!.encode(lines, records, { prefix, number: first + this.records })
+    if (this.#fd !== -1) appendWhole(this.#fd, [blockHead(body, records), body], this.bytes)
+    this.#memory!.keep(body)
     this.records += records
-    this.bytes += frames.length
+    this.bytes += BLOCK_HEAD_BYTES + body.length
+    return BLOCK_HEAD_BYTES + body.length
   }
 
   /** Syncs the file to disk. @throws The file system error. */
@@ -143,16 +144,13 @@ export class Segment {
 
   /** Returns the records; valid until `forget` or `remove`. @throws The file system error. */
   read(): SegmentContent {
-    if (this.#memory !== null) {
-      const bytes = this.#memory.frames
-      return { bytes, index: indexFrames(bytes, true) }
-    }
-    const bytes = readFileSync(this.#path)
-    return { bytes, index: indexFrames(bytes) }
+    if (this.#memory !== null) return new SegmentContent(this.#memory.body, this.records)
+    const { body, records } = readBlocks(readFileSync(this.#path), firstId(this.location))
+    return new SegmentContent(body, records)
   }
 
   /**
-   * Records that a delivery attempt ended without a response. The output may still read the frames after the
+   * Records that a delivery attempt ended without a response. The output may still read the records after the
    * segment is removed, and some records may have been delivered.
    */
   unanswered(): void {
@@ -199,21 +197,23 @@ export function parseSegmentName(
  */
 export function sealAbandoned(location: SegmentLocation): {
   readonly segment: Segment | null
-  readonly isTorn: boolean
+  readonly tornRecords: number
 } {
   const path = join(location.dir, openName(location.first))
   const bytes = readFileSync(path)
-  const { ordinals, validBytes } = indexFrames(bytes)
-  const records = (ordinals.at(-1) ?? -1) + 1
-  const isTorn = validBytes < bytes.length
+  const { allRecords: records, validBytes, tornRecords } = readBlocks(bytes, firstId(location))
   if (records === 0) {
     rmSync(path, { force: true })
-    return { segment: null, isTorn }
+    return { segment: null, tornRecords }
   }
   const { mtimeMs } = statSync(path)
-  if (isTorn) truncateSync(path, validBytes)
+  if (tornRecords > 0) truncateSync(path, validBytes)
   renameSync(path, join(location.dir, sealedName(location.first, records)))
-  return { segment: Segment.sealed(location, records, { size: validBytes, mtimeMs }), isTorn }
+  return { segment: Segment.sealed(location, records, { size: validBytes, mtimeMs }), tornRecords }
+}
+
+function firstId({ prefix, first }: SegmentLocation): RecordId {
+  return { prefix, number: first }
 }
 
 function openName(first: number): string {

@@ -2,7 +2,7 @@ import { type LossReason, makeFolders } from '@sluice/core'
 import type { Instant } from '../lib/steady-clock.js'
 import type { ReportChange } from '../queue/messages.js'
 import { adoptDirectories, changesOf, ownDirectory, removeEmpty } from './adoption.js'
-import { Framer } from './frame.js'
+import { maxBlockBytes } from './block.js'
 import { OwnerDirectory } from './owner-directory.js'
 import { Room, type RoomOptions } from './room.js'
 import { Segment, type SegmentLocation } from './segment.js'
@@ -60,7 +60,6 @@ export class Spool {
   /** Segments sealed since the last sync. */
   #unsynced: Segment[] = []
   readonly #room: Room
-  readonly #framer = new Framer()
   #open: Segment | null = null
   #openedMono = 0
   #maintained: Instant | null = null
@@ -128,14 +127,11 @@ export class Spool {
   /** @param account Origin of the records in the counts. */
   #append(lines: Buffer, account: Incoming): void {
     const records = 'adopted' in account ? account.adopted : account.taken
-    const frames = this.#framer.framesOf(lines, records)
-    if (!this.#makeRoom(frames.length)) {
+    if (!this.#makeRoom(maxBlockBytes(lines, records, this.#options.owner))) {
       this.#report({ ...account, dropped: records, reason: 'spool_full', problem: this.#fullText() })
       return
     }
-    const segment = this.#appended(frames, records)
-    this.#all.add(segment)
-    this.#count(segment, frames.length, records)
+    const segment = this.#appended(lines, records)
     this.#report(segment.isOnDisk ? { ...account, onDisk: records } : { ...account, inMemory: records })
     if (segment.bytes >= SEGMENT_BYTES || segment.records >= SEGMENT_RECORDS) this.sealOpen()
     this.#boundMemory()
@@ -226,7 +222,7 @@ export class Spool {
   /** Removes a shipped segment and its file. */
   settle(segment: Segment): void {
     this.#all.delete(segment)
-    this.#discount(segment)
+    this.#count(segment, -segment.bytes, -segment.records)
     try {
       segment.remove()
       if (segment.location.dir !== ownDirectory(this.#options.root, this.#options.owner))
@@ -263,15 +259,18 @@ export class Spool {
   }
 
   /** Appends to the open segment. If writing fails, appends to a new segment in memory. */
-  #appended(frames: Buffer, records: number): Segment {
+  #appended(lines: Buffer, records: number): Segment {
     let segment = this.#openSegment()
+    let bytes: number
     try {
-      segment.append(frames, records)
+      bytes = segment.append(lines, records)
     } catch (error) {
       this.sealOpen()
       segment = this.#openInMemory(this.#nextLocation(), error)
-      segment.append(frames, records)
+      bytes = segment.append(lines, records)
     }
+    this.#all.add(segment)
+    this.#count(segment, bytes, records)
     return segment
   }
 
@@ -333,6 +332,7 @@ export class Spool {
     return true
   }
 
+  /** Adds a change of a segment to the sizes. */
   #count(segment: Segment, bytes: number, records: number): void {
     if (segment.isOnDisk) this.#diskBytes += bytes
     else {
@@ -340,15 +340,6 @@ export class Spool {
       this.#memoryRecords += records
     }
     if (segment.isOnDisk && segment.isInMemory) this.#hotBytes += bytes
-  }
-
-  #discount(segment: Segment): void {
-    if (segment.isOnDisk) this.#diskBytes -= segment.bytes
-    else {
-      this.#memoryBytes -= segment.bytes
-      this.#memoryRecords -= segment.records
-    }
-    if (segment.isOnDisk && segment.isInMemory) this.#hotBytes -= segment.bytes
   }
 
   #fullText(): string {

@@ -52,7 +52,7 @@ export class SegmentWriter {
         this.#ensureOpen()
         const to = this.#fittingEnd(lines, from)
         if (to > from) {
-          appendWhole(this.#fd, lines.subarray(from, to), this.#bytes)
+          appendWhole(this.#fd, [lines.subarray(from, to)], this.#bytes)
           this.#bytes += to - from
           written += to - from === lines.length ? records : countLines(lines, from, to)
           from = to

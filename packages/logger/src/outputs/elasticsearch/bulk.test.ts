@@ -1,24 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Delivery } from '../output.js'
-import { sampleShipment } from '../testing/sample-shipment.js'
 import { bulkDelivery, isBulkText } from './bulk-answer.js'
-import { bulkBody } from './bulk-body.js'
 
 const COUNT = 1000
-test('a body is the same with or without a large buffer, and is built in steps', async () => {
-  const records = Array.from({ length: COUNT }, (_, n) => JSON.stringify({ n, text: 'x'.repeat(n % 50) }))
-  const shipment = sampleShipment(records)
-  const expected = records
-    .map((record, i) => `{"create":{"_id":"${shipment.idOf(i)}"}}\n${record}\n`)
-    .join('')
-  let yields = 0
-  const yieldCpu = async (): Promise<void> => void yields++
-  for (const room of [Buffer.alloc(1024 ** 2), Buffer.alloc(0)]) {
-    assert.equal((await bulkBody(shipment, room, yieldCpu)).toString('latin1'), expected)
-  }
-  assert.equal(yields, 6)
-})
 
 /** Text in a response that must not be mistaken for its structure. */
 const REASON = 'a },{"create":{"status":201}} \\" ]} é'

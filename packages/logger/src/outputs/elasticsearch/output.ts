@@ -4,10 +4,8 @@ import { ANSWER_BOUNDS, type ElasticsearchAccess, elasticsearchClient } from '..
 import { reasonOf, statusOf } from '../../elasticsearch/cluster-error.js'
 import { conflictText, setUp } from '../../elasticsearch/setup.js'
 import type { DataStreamOptions } from '../../elasticsearch/setup-steps.js'
-import { yieldCpu } from '../../lib/yield.js'
 import type { Delivery, LogOutput, ReportProblem, Shipment } from '../output.js'
 import { type BulkAnswer, bulkDelivery, failedDelivery, ITEM_FILTER, isBulkText } from './bulk-answer.js'
-import { bulkBody } from './bulk-body.js'
 import { type AskedStream, withoutWritten } from './written.js'
 
 /** Options for shipping to a data stream of an Elasticsearch cluster. */
@@ -19,22 +17,13 @@ export interface ElasticsearchOptions extends ElasticsearchAccess, DataStreamOpt
   readonly manage: boolean
 }
 
-/** Buffer size for a full segment and its bulk actions. */
-const ROOM_BYTES = 1536 * 1024
-
 /** Output to a data stream of Elasticsearch 8 or 9, or OpenSearch 2, written with the bulk API. */
 export class ElasticsearchOutput implements LogOutput {
   readonly #options: ElasticsearchOptions
   readonly #client: Client
   readonly #report: ReportProblem
   readonly #ending: AbortController = new AbortController()
-  readonly #yield = (): Promise<void> => yieldCpu(this.#ending.signal)
   #setup: Promise<void> | null = null
-  /**
-   * Reusable buffers for request bodies. Allocating a megabyte per request would burden the garbage
-   * collector.
-   */
-  readonly #rooms: Buffer[] = []
 
   /** @throws Error if the CA file cannot be read. */
   constructor(options: ElasticsearchOptions, report: ReportProblem) {
@@ -53,21 +42,16 @@ export class ElasticsearchOutput implements LogOutput {
         reason: `cannot set up the data stream: ${reasonOf(error)}`,
       }
     }
-    const room = this.#rooms.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES)
     try {
-      const delivery = await this.#send(shipment, await bulkBody(shipment, room, this.#yield))
-      // The buffer may be reused only after a response to the whole body. Otherwise a socket might still be
-      // sending from it.
-      if (delivery.kind === 'answered') this.#rooms.push(room)
-      return delivery
+      return await this.#send(shipment)
     } catch (error) {
       return failedDelivery(error)
     }
   }
 
   /** Sends a bulk request. The response contains every record; a written one takes 26 bytes. */
-  async #send(shipment: Shipment, body: Buffer): Promise<Delivery> {
-    const { body: answer, meta } = await this.#bulk(body)
+  async #send(shipment: Shipment): Promise<Delivery> {
+    const { body: answer, meta } = await this.#bulk(shipment.bulkBody)
     const delivery = bulkDelivery(answer ?? '', shipment.count)
     // The client retries on another node if a connection breaks.
     const isFirst = !shipment.mayBeDelivered && meta.attempts === 0

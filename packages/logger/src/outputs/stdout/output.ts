@@ -3,7 +3,7 @@ import { StandardOutput } from './standard-output.js'
 
 /** Maximum size of an atomic pipe write. Within it, lines of several workers are not interleaved. */
 const ATOMIC_BYTES = 4096
-const NEWLINE = 10
+const NEWLINE = Buffer.from('\n')
 
 /** Writes one line of JSON per record to standard output. Nothing is written twice. */
 export class StdoutOutput implements LogOutput {
@@ -33,7 +33,7 @@ export class StdoutOutput implements LogOutput {
       const { bytes, end } = linesFrom(shipment, written, this.#isTorn)
       const { taken, problem } = await this.#output.write(bytes)
       if (problem !== '') {
-        if (taken > 0) this.#isTorn = bytes[taken - 1] !== NEWLINE
+        if (taken > 0) this.#isTorn = bytes[taken - 1] !== NEWLINE[0]
         if (written === 0) return { kind: 'failed', overload: false, reason: problem }
         return { kind: 'answered', refused: [], again: indicesFrom(written, shipment.count) }
       }
@@ -46,21 +46,16 @@ export class StdoutOutput implements LogOutput {
 
 /** Returns as many whole lines as fit in one write, but at least one. First ends a partly written line. */
 function linesFrom(shipment: Shipment, start: number, isTorn: boolean): { bytes: Buffer; end: number } {
-  const lead = isTorn ? 1 : 0
-  let size = lead + shipment.lengthOf(start) + 1
-  let end = start + 1
-  while (end < shipment.count && size + shipment.lengthOf(end) + 1 <= ATOMIC_BYTES) {
-    size += shipment.lengthOf(end) + 1
-    end++
+  const parts: Buffer[] = isTorn ? [NEWLINE] : []
+  let size = parts.length
+  let end = start
+  for (; end < shipment.count; end++) {
+    const json = shipment.jsonOf(end)
+    size += json.length + 1
+    if (end > start && size > ATOMIC_BYTES) break
+    parts.push(json, NEWLINE)
   }
-  const bytes = Buffer.allocUnsafe(size)
-  if (isTorn) bytes[0] = NEWLINE
-  let at = lead
-  for (let i = start; i < end; i++) {
-    at += shipment.copyJson(i, bytes, at)
-    bytes[at++] = NEWLINE
-  }
-  return { bytes, end }
+  return { bytes: Buffer.concat(parts), end }
 }
 
 function indicesFrom(start: number, count: number): number[] {

@@ -8,10 +8,11 @@ export function sampleShipment(
   return {
     mayBeDelivered,
     count: records.length,
-    bytes: records.reduce((sum, record) => sum + record.length, 0),
     idOf: (i) => `${prefix}-${i}`,
     jsonOf: (i) => Buffer.from(records[i]!, 'latin1'),
-    lengthOf: (i) => records[i]!.length,
-    copyJson: (i, into, at) => into.write(records[i]!, at, 'latin1'),
+    get bulkBody() {
+      const lines = records.map((record, i) => `{"create":{"_id":"${prefix}-${i}"}}\n${record}\n`)
+      return Buffer.from(lines.join(''), 'latin1')
+    },
   }
 }
