@@ -38,6 +38,7 @@ log:
     - { id: a, sink: syslog, syslog: { address: "udp://10.0.0.6" } }
     - { id: b, sink: syslog, syslog: { address: "tls://logs.example.org", spool: { maxBytes: "\${env:ROOM:-1gb}" } } }
     - { id: c, sink: webhook, webhook: { url: "https://hooks.example.org:8443/a?b=c" } }
+    - { id: e, sink: kafka, kafka: { brokers: ["kafka-0.kafka:9092"], topic: traffic } }
     - { id: d, sink: file, file: { maxBytes: 300kb } }
 `,
   targets:

@@ -96,7 +96,7 @@ const LAYERS = {
     'replay sinks',
     '.',
   ],
-  'packages/logger/src/outputs': ['.', 'http', 'custom elasticsearch loki stdout syslog webhook'],
+  'packages/logger/src/outputs': ['.', 'http', 'custom elasticsearch kafka loki stdout syslog webhook'],
   'packages/logger/src/reader': ['.', 'elasticsearch'],
   'packages/logger/src/redaction': ['formats', '.'],
   'packages/gateway/src': [

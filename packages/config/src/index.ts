@@ -64,6 +64,7 @@ export type {
   CapturePlan,
   LogCustomPlan,
   LogElasticsearchPlan,
+  LogKafkaPlan,
   LogOutletPlan,
   LogOutputPlan,
   LogPlan,

@@ -47,6 +47,7 @@ function addStart(program: GwCommand): void {
       'syslog',
       'webhook',
       'loki',
+      'kafka',
       'custom',
       'none',
     ])

@@ -9,7 +9,7 @@ import { parseServiceAddress } from './kubernetes-service.js'
 import { parseLiteralPath, parsePathPattern, parsePathTemplate } from './path-pattern.js'
 import { examineRegex } from './regex.js'
 import { parseTarget } from './target.js'
-import { parseCacheUrl, parseProxyUrl, parseRedisUrl, parseServiceUrl } from './url.js'
+import { parseBroker, parseCacheUrl, parseProxyUrl, parseRedisUrl, parseServiceUrl } from './url.js'
 
 /** The syntax of one kind of string. */
 export interface Grammar {
@@ -51,6 +51,7 @@ export const GRAMMARS = {
   'syslog-url': grammarOf('a URL such as udp://127.0.0.1:514', (text) =>
     parseServiceUrl(text, ['udp', 'tcp', 'tls']),
   ),
+  'kafka-broker': grammarOf('a broker address such as kafka-1:9092', parseBroker),
   'redis-url': grammarOf('a URL such as redis://127.0.0.1:6379', parseRedisUrl),
   'cache-url': grammarOf('a URL such as http://127.0.0.1:9910', parseCacheUrl),
   'path-pattern': grammarOf('a path such as /orders/*', parsePathPattern),

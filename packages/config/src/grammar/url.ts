@@ -48,6 +48,19 @@ export function parseServiceUrl(text: string, schemes: readonly string[]): URL |
   }
 }
 
+/** Parses the address of a Kafka broker. */
+export function parseBroker(text: string): URL | Issue {
+  const url = parseUrl(`kafka://${text}`)
+  if (
+    url !== null &&
+    url.hostname !== '' &&
+    Number(url.port) > 0 &&
+    url.host.toLowerCase() === text.toLowerCase()
+  )
+    return url
+  return { message: 'this is not a broker address', remedy: 'write host and port, for example kafka-1:9092' }
+}
+
 /** Parses the URL of a Valkey or Redis server. Credentials in it are rejected because the URL is shown. */
 export function parseRedisUrl(text: string): URL | Issue {
   const url = parseServiceUrl(text, ['redis', 'rediss'])

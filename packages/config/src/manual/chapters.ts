@@ -77,6 +77,7 @@ export const CHAPTERS: readonly Chapter[] = [
   { at: 'log.syslog', text: 'See [targets](../guides/traffic-log-targets.md).' },
   { at: 'log.webhook', text: 'See [targets](../guides/traffic-log-targets.md).' },
   { at: 'log.loki', text: 'See [targets](../guides/traffic-log-targets.md#loki).' },
+  { at: 'log.kafka', text: 'See [targets](../guides/traffic-log-targets.md).' },
   { at: 'log.custom', text: 'See [targets](../guides/traffic-log-targets.md).' },
   {
     at: 'drain',
@@ -108,7 +109,16 @@ export const CHAPTERS: readonly Chapter[] = [
 export const REPEATED: ReadonlyMap<string, string> = new Map([
   ['apis.NAME.log', 'routes[].log'],
   ['policyGroups.NAME[]', 'policies[]'],
-  ...['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'loki', 'custom', 'privacy', 'capture'].map(
-    (key) => [`log.outputs[].${key}`, `log.${key}`] as const,
-  ),
+  ...[
+    'file',
+    'elasticsearch',
+    'stdout',
+    'syslog',
+    'webhook',
+    'loki',
+    'kafka',
+    'custom',
+    'privacy',
+    'capture',
+  ].map((key) => [`log.outputs[].${key}`, `log.${key}`] as const),
 ])

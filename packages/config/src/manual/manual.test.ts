@@ -27,6 +27,7 @@ const env = {
   ES_API_KEY: 'c',
   VALKEY_PASSWORD: 'secret',
   CACHE_TOKEN: 'the-token-of-the-server',
+  KAFKA_PASSWORD: 'g',
   WEBHOOK_TOKEN: 'd',
   WEBHOOK_SECRET: 'e',
   LOKI_TOKEN: 'g',

@@ -13,7 +13,15 @@ export interface LogPlan extends LogOutletPlan<LogSinkKind | 'none'> {
 }
 
 /** Kind of log target. */
-export type LogSinkKind = 'file' | 'elasticsearch' | 'stdout' | 'syslog' | 'webhook' | 'loki' | 'custom'
+export type LogSinkKind =
+  | 'file'
+  | 'elasticsearch'
+  | 'stdout'
+  | 'syslog'
+  | 'webhook'
+  | 'loki'
+  | 'kafka'
+  | 'custom'
 
 /** A target of the log. */
 export interface LogOutletPlan<Sink = LogSinkKind> {
@@ -28,6 +36,7 @@ export interface LogOutletPlan<Sink = LogSinkKind> {
   readonly syslog?: LogSyslogPlan
   readonly webhook?: LogWebhookPlan
   readonly loki?: LogLokiPlan
+  readonly kafka?: LogKafkaPlan
   readonly custom?: LogCustomPlan
   /** Privacy rules, or null if the document has none. A target without rules uses those of the log. */
   readonly privacy: LogPrivacyPlan | null
@@ -100,6 +109,28 @@ export interface LogLokiPlan extends LogHttpPlan {
     | ('status' | 'result' | 'pod' | 'worker')
   )[]
   readonly structuredMetadata: boolean
+}
+
+/** Settings of a `kafka` target. */
+export interface LogKafkaPlan {
+  /** Addresses, `host:port`. */
+  readonly brokers: readonly string[]
+  readonly topic: string
+  readonly key: 'request-id' | 'route' | 'client-ip' | 'none'
+  readonly acks: 'all' | 'leader'
+  readonly compression: 'none' | 'gzip' | 'snappy' | 'lz4'
+  readonly maxBatchBytes: number
+  readonly clientId: string
+  readonly connectTimeoutMs: number
+  readonly timeoutMs: number
+  readonly sasl: {
+    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'
+    readonly username: string
+    readonly password: string
+  } | null
+  /** TLS settings, or null for unencrypted connections. */
+  readonly tls: LogSyslogPlan['tls'] | null
+  readonly spool: LogSpoolPlan
 }
 
 /** Settings of a `custom` target. */

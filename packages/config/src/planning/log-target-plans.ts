@@ -2,6 +2,7 @@ import { parseDuration, parseSize } from '@sluice/core'
 import type {
   LogCustomPlan,
   LogHttpPlan,
+  LogKafkaPlan,
   LogLokiPlan,
   LogPlan,
   LogSpoolPlan,
@@ -15,6 +16,7 @@ type LogDocument = Document['log']
 type SyslogDocument = NonNullable<LogDocument['syslog']>
 type WebhookDocument = NonNullable<LogDocument['webhook']>
 type LokiDocument = NonNullable<LogDocument['loki']>
+type KafkaDocument = NonNullable<LogDocument['kafka']>
 type CustomDocument = NonNullable<LogDocument['custom']>
 type SpoolDocument = LogDocument['stdout']['spool']
 
@@ -26,13 +28,14 @@ export function shippedPlans(
   document: LogDocument | LogDocument['outputs'][number],
   sink: LogPlan['sink'],
   suffix: string,
-): Pick<LogPlan, 'stdout' | 'syslog' | 'webhook' | 'loki' | 'custom'> {
-  const { stdout, syslog, webhook, loki, custom } = document
+): Pick<LogPlan, 'stdout' | 'syslog' | 'webhook' | 'loki' | 'kafka' | 'custom'> {
+  const { stdout, syslog, webhook, loki, kafka, custom } = document
   return {
     ...(sink === 'stdout' ? { stdout: { spool: spoolPlan(stdout.spool, suffix) } } : {}),
     ...(syslog === undefined ? {} : { syslog: syslogPlan(syslog, suffix) }),
     ...(webhook === undefined ? {} : { webhook: webhookPlan(webhook, suffix) }),
     ...(loki === undefined ? {} : { loki: lokiPlan(loki, suffix) }),
+    ...(kafka === undefined ? {} : { kafka: kafkaPlan(kafka, suffix) }),
     ...(custom === undefined ? {} : { custom: customPlan(custom, suffix) }),
   }
 }
@@ -56,13 +59,17 @@ export function spoolPlan(
 }
 
 function syslogPlan({ maxMessageBytes, tls, spool, ...rest }: SyslogDocument, suffix: string): LogSyslogPlan {
-  const { caFile = null, certFile = null, keyFile = null, insecure } = tls
   return {
     ...rest,
     maxMessageBytes: parseSize(maxMessageBytes),
-    tls: { caFile, certFile, keyFile, insecure },
+    tls: clientTls(tls),
     spool: spoolPlan(spool, suffix),
   }
+}
+
+function clientTls(tls: SyslogDocument['tls']): LogSyslogPlan['tls'] {
+  const { caFile = null, certFile = null, keyFile = null, insecure } = tls
+  return { caFile, certFile, keyFile, insecure }
 }
 
 function webhookPlan(document: WebhookDocument, suffix: string): LogWebhookPlan {
@@ -92,6 +99,19 @@ function httpAuth(auth: WebhookDocument['auth']): LogHttpPlan['auth'] {
   if (auth === undefined) return null
   if (auth.token !== undefined) return { token: auth.token }
   return { username: auth.username ?? '', password: auth.password ?? '' }
+}
+
+function kafkaPlan(document: KafkaDocument, suffix: string): LogKafkaPlan {
+  const { maxBatchBytes, connectTimeout, timeout, sasl = null, tls, spool, ...rest } = document
+  return {
+    ...rest,
+    maxBatchBytes: parseSize(maxBatchBytes),
+    connectTimeoutMs: parseDuration(connectTimeout),
+    timeoutMs: parseDuration(timeout),
+    sasl,
+    tls: tls === undefined ? null : clientTls(tls),
+    spool: spoolPlan(spool, suffix),
+  }
 }
 
 function customPlan({ module, options, spool }: CustomDocument, suffix: string): LogCustomPlan {

@@ -7,6 +7,7 @@ import { spool } from './log-spool.js'
  * number that private names need (RFC 5424, 7.2.2).
  */
 const STRUCTURED_DATA_ID = '^(?=.{3,32}$)[!#-<>-?A-\\[\\\\^-~]+@[0-9]+(\\.[0-9]+)*$'
+const TOPIC = '^(?!\\.{1,2}$)[a-zA-Z0-9._-]{1,249}$'
 const APP_NAME = '^[!-~]{1,48}$'
 
 const FACILITIES = [
@@ -30,15 +31,14 @@ const FACILITIES = [
 /** Schema of the settings of a `stdout` target. */
 export const stdout = object({ spool }, { default: {}, description: 'Settings of a `stdout` target.' })
 
-const syslogTls = object(
-  {
-    caFile: Type.Optional(filePath("CA certificates to trust instead of the system's, PEM.")),
-    certFile: Type.Optional(filePath('Client certificate file, PEM.')),
-    keyFile: Type.Optional(filePath('Private key file of the client certificate, PEM.')),
-    insecure: Type.Boolean({ default: false, description: 'Accepts any certificate. For testing only.' }),
-  },
-  { default: {}, description: 'TLS settings for `tls://` addresses.' },
-)
+const clientTls = {
+  caFile: Type.Optional(filePath("CA certificates to trust instead of the system's, PEM.")),
+  certFile: Type.Optional(filePath('Client certificate file, PEM.')),
+  keyFile: Type.Optional(filePath('Private key file of the client certificate, PEM.')),
+  insecure: Type.Boolean({ default: false, description: 'Accepts any certificate. For testing only.' }),
+}
+
+const syslogTls = object(clientTls, { default: {}, description: 'TLS settings for `tls://` addresses.' })
 
 /** Schema of the settings of a `syslog` target. */
 export const syslog = object(
@@ -187,6 +187,78 @@ export const loki = object(
     spool,
   },
   { description: 'Settings of a `loki` target.' },
+)
+
+const sasl = object(
+  {
+    mechanism: oneOf(['plain', 'scram-sha-256', 'scram-sha-512'], {
+      default: 'scram-sha-512',
+      description: 'SASL mechanism. `plain` sends the password, so use it with `tls` only.',
+    }),
+    username: Type.String({ minLength: 1, maxLength: 256, description: 'User name.' }),
+    password: Type.String({ secret: true, minLength: 1, maxLength: 4096, description: 'Password.' }),
+  },
+  { description: 'SASL login. Absent: none.' },
+)
+
+/** Schema of the settings of a `kafka` target. */
+export const kafka = object(
+  {
+    brokers: Type.Array(text('kafka-broker'), {
+      minItems: 1,
+      maxItems: 100,
+      description:
+        'Brokers to ask for the leaders of the topic. If one does not respond, the next one is used.',
+    }),
+    topic: Type.String({
+      pattern: TOPIC,
+      keepsReference: true,
+      description:
+        'Topic that records are written to. If it is missing, the cluster decides if it is created.',
+      expects: 'the name of a topic: up to 249 letters, digits, dots, hyphens and underscores',
+    }),
+    key: oneOf(['request-id', 'route', 'client-ip', 'none'], {
+      default: 'request-id',
+      description: 'Key of the messages. Messages with the same key go to one partition.',
+    }),
+    acks: oneOf(['all', 'leader'], {
+      default: 'all',
+      description: 'Replicas that must confirm a record: all in-sync replicas, or only the leader.',
+    }),
+    compression: oneOf(['none', 'gzip', 'snappy', 'lz4'], {
+      default: 'none',
+      description: 'Compression of batches.',
+    }),
+    maxBatchBytes: size(
+      { min: '1kb', max: '16mb' },
+      {
+        default: '1mb',
+        description:
+          'Maximum size of a request before compression. Set it to the `max.message.bytes` of the topic.',
+      },
+    ),
+    clientId: Type.String({
+      pattern: APP_NAME,
+      keepsReference: true,
+      default: 'sluice',
+      description: 'Client id for quotas and logs of the brokers.',
+      expects: 'a name of up to 48 printable characters without spaces',
+    }),
+    connectTimeout: duration(
+      { min: '100ms', max: '1m' },
+      { default: '5s', description: 'Maximum time to open a connection.' },
+    ),
+    timeout: duration(
+      { min: '100ms', max: '10m' },
+      { default: '30s', description: 'Maximum time from the start of a request to the end of its response.' },
+    ),
+    sasl: Type.Optional(sasl),
+    tls: Type.Optional(
+      object(clientTls, { description: 'TLS settings. Absent: connections are not encrypted.' }),
+    ),
+    spool,
+  },
+  { description: 'Settings of a `kafka` target.' },
 )
 
 /** Schema of the settings of a `custom` target. */

@@ -3,7 +3,7 @@ import { duration, filePath, integer, name, object, oneOf, ratio, size, text } f
 import { captureSchema, narrowingSchema } from './capture.js'
 import { logPrivacySchema } from './log-privacy.js'
 import { spool } from './log-spool.js'
-import { custom, loki, stdout, syslog, webhook } from './log-targets.js'
+import { custom, kafka, loki, stdout, syslog, webhook } from './log-targets.js'
 
 /**
  * Names that Elasticsearch accepts for a data stream (create data stream API) and that need no escaping in
@@ -111,7 +111,7 @@ const geo = object(
   { description: 'Adds the country and location of clients to records. Absent: disabled.' },
 )
 
-const KINDS = ['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'loki', 'custom'] as const
+const KINDS = ['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'loki', 'kafka', 'custom'] as const
 
 /** Kinds of log targets. */
 export const LOG_SINKS = [...KINDS, 'none'] as const
@@ -131,6 +131,7 @@ const settings = {
   syslog: Type.Optional(syslog),
   webhook: Type.Optional(webhook),
   loki: Type.Optional(loki),
+  kafka: Type.Optional(kafka),
   custom: Type.Optional(custom),
   privacy: Type.Optional(logPrivacySchema),
 }

@@ -153,10 +153,10 @@ function retentionMs({ retention }: StreamSettings): number {
 function checkLocation(inspection: Inspection, location: Position): void {
   checkSettings(inspection, location)
   checkElasticsearch(inspection, location)
-  checkSyslog(inspection, location)
   checkHttp(inspection, location, 'webhook')
   checkHttp(inspection, location, 'loki')
   checkLabels(inspection, location)
+  checkClientTls(inspection, location)
 }
 
 /** Example settings for kinds of targets that require some. */
@@ -165,6 +165,7 @@ const EXAMPLES = {
   syslog: 'address: udp://127.0.0.1:514',
   webhook: 'url: https://logs.example.com/traffic',
   loki: 'url: http://127.0.0.1:3100',
+  kafka: 'brokers: [127.0.0.1:9092] and topic: traffic',
   custom: "module: './target.mjs'",
 } as const
 
@@ -194,17 +195,20 @@ function checkElasticsearch({ report }: Inspection, { outlet, path }: Position):
   })
 }
 
-function checkSyslog(inspection: Inspection, { outlet, path: location }: Position): void {
-  const { tls } = outlet.syslog ?? {}
-  if (tls === undefined) return
-  const path = [...location, 'syslog', 'tls']
-  checkTlsFiles(inspection, tls, path)
-  if (isPaired(tls.certFile, tls.keyFile)) return
-  inspection.report.add({
-    path,
-    message: 'certFile and keyFile must be set together',
-    remedy: 'set both or neither',
-  })
+/** Checks the TLS files of targets with client certificates. */
+function checkClientTls(inspection: Inspection, { outlet, path: location }: Position): void {
+  for (const kind of ['syslog', 'kafka'] as const) {
+    const { tls } = outlet[kind] ?? {}
+    if (tls === undefined) continue
+    const path = [...location, kind, 'tls']
+    checkTlsFiles(inspection, tls, path)
+    if (isPaired(tls.certFile, tls.keyFile)) continue
+    inspection.report.add({
+      path,
+      message: 'certFile and keyFile must be set together',
+      remedy: 'set both or neither',
+    })
+  }
 }
 
 function checkHttp(inspection: Inspection, { outlet, path }: Position, kind: 'webhook' | 'loki'): void {

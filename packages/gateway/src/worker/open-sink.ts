@@ -1,5 +1,6 @@
 import type {
   LogElasticsearchPlan,
+  LogKafkaPlan,
   LogOutletPlan,
   LogOutputPlan,
   LogPlan,
@@ -114,6 +115,7 @@ const SHIPPING: Readonly<Record<Exclude<LogSinkKind, 'file'>, (outlet: LogOutlet
     const { spool, ...settings } = loki!
     return { spool, output: { kind: 'loki', ...settings } }
   },
+  kafka: ({ kafka }) => toKafka(kafka!),
   custom: ({ custom }) => {
     const { spool, ...settings } = custom!
     return { spool, output: { kind: 'custom', ...settings } }
@@ -131,4 +133,8 @@ function toSyslog({ spool, ...settings }: LogSyslogPlan): Shipping {
 
 function toWebhook({ spool, ...settings }: LogWebhookPlan): Shipping {
   return { spool, output: { kind: 'webhook', ...settings } }
+}
+
+function toKafka({ spool, ...settings }: LogKafkaPlan): Shipping {
+  return { spool, output: { kind: 'kafka', ...settings } }
 }

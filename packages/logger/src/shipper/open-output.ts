@@ -1,5 +1,6 @@
 import type { CustomOptions } from '../outputs/custom/output.js'
 import type { ElasticsearchOptions } from '../outputs/elasticsearch/output.js'
+import type { KafkaOptions } from '../outputs/kafka/options.js'
 import type { LokiOptions } from '../outputs/loki/options.js'
 import type { Delivery, LogOutput, ReportProblem, Shipment } from '../outputs/output.js'
 import type { SyslogOptions } from '../outputs/syslog/options.js'
@@ -12,6 +13,7 @@ interface OptionsByKind {
   readonly syslog: SyslogOptions
   readonly webhook: WebhookOptions
   readonly loki: LokiOptions
+  readonly kafka: KafkaOptions
   readonly custom: CustomOptions
 }
 
@@ -34,6 +36,7 @@ const OPENERS: { readonly [K in Kind]: Opener<K> } = {
   syslog: async (options) => new (await import('../outputs/syslog/output.js')).SyslogOutput(options),
   webhook: async (options) => new (await import('../outputs/webhook/output.js')).WebhookOutput(options),
   loki: async (options) => new (await import('../outputs/loki/output.js')).LokiOutput(options),
+  kafka: async (options) => new (await import('../outputs/kafka/output.js')).KafkaOutput(options),
   custom: async (options, report) =>
     new (await import('../outputs/custom/output.js')).CustomOutput(options, report),
 }

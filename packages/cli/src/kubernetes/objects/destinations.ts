@@ -112,7 +112,10 @@ function* outletPlaces(outlet: RawPart, at: string): Generator<Place> {
     yield { at: `${at}.syslog.address`, url: textAt(partAt(outlet, sink), 'address') }
   } else if (sink === 'webhook' || sink === 'loki')
     yield { at: `${at}.${sink}.url`, url: textAt(partAt(outlet, sink), 'url') }
-  else if (sink === 'custom') yield { at: `${at}.custom`, url: null }
+  else if (sink === 'kafka') {
+    for (const [i, broker] of listAt(partAt(outlet, sink), 'brokers').entries())
+      yield { at: `${at}.kafka.brokers[${i}]`, url: `kafka://${String(broker)}` }
+  } else if (sink === 'custom') yield { at: `${at}.custom`, url: null }
 }
 
 /** Returns the URLs of policies, except those with placeholders in the host. */

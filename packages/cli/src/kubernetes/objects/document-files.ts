@@ -82,10 +82,12 @@ export function writtenFolders(root: RawPart): readonly WrittenFolder[] {
   ]
   return outlets.flatMap(([place, outlet]) => {
     const file = textAt(partAt(outlet, 'file'), 'dir')
-    const spools = ['elasticsearch', 'stdout', 'syslog', 'webhook', 'loki', 'custom'].map((kind) => ({
-      at: `${place}.${kind}.spool.dir`,
-      dir: textAt(partAt(partAt(outlet, kind), 'spool'), 'dir'),
-    }))
+    const spools = ['elasticsearch', 'stdout', 'syslog', 'webhook', 'loki', 'kafka', 'custom'].map(
+      (kind) => ({
+        at: `${place}.${kind}.spool.dir`,
+        dir: textAt(partAt(partAt(outlet, kind), 'spool'), 'dir'),
+      }),
+    )
     return [{ at: `${place}.file.dir`, dir: file }, ...spools].flatMap(({ at, dir }) =>
       dir === null ? [] : [{ at, dir }],
     )

@@ -295,12 +295,13 @@ upstreams:
   a: { targets: ["http://10.0.0.5:9000", { url: "https://[fd00::1]" }, "http://127.0.0.1:1", "http://orders"] }
   b: { targets: ["http://stock.shop.svc.cluster.local:81", "https://api.example.com", "http://\${env:X}:5"] }
   c: { targets: ["http://far.example.org:7"], proxy: { url: "http://10.0.0.9:3128" } }
-log: { outputs: [{ id: s, sink: syslog, syslog: { address: "udp://10.0.0.6" } }, { id: e, sink: elasticsearch, elasticsearch: { nodes: ["http://elastic.logging:9200"] } }] }
+log: { outputs: [{ id: s, sink: syslog, syslog: { address: "udp://10.0.0.6" } }, { id: k, sink: kafka, kafka: { brokers: ["10.0.0.10:9093"], topic: t } }, { id: e, sink: elasticsearch, elasticsearch: { nodes: ["http://elastic.logging:9200"] } }] }
 state: { cluster: [redis://valkey.example.net, "rediss://10.0.0.7:7000", redis://valkey.store.svc] }
 cache: { url: http://cache.example.net:9910, serve: { persist: { url: rediss://10.0.0.8:6380 } } }
 `),
     [
       DNS,
+      { to: [{ ipBlock: { cidr: '10.0.0.10/32' } }], ports: [{ port: 9093, protocol: 'TCP' }] },
       { to: [{ ipBlock: { cidr: '10.0.0.5/32' } }], ports: [{ port: 9000, protocol: 'TCP' }] },
       { to: [{ ipBlock: { cidr: '10.0.0.6/32' } }], ports: [{ port: 514, protocol: 'UDP' }] },
       { to: [{ ipBlock: { cidr: '10.0.0.7/32' } }], ports: [{ port: 7000, protocol: 'TCP' }] },
