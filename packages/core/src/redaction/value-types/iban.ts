@@ -6,6 +6,8 @@ const START = /[A-Za-z]{2}[\s\-./_]{0,3}\d{2}/g
 /** Text before a number. Only the word `IBAN` may precede it immediately. */
 const BEFORE = /(?:^|[^A-Za-z0-9]|iban)$/i
 const BETWEEN = `[\\s./_${DASHES}${INVISIBLE}\\u2212]{0,3}`
+/** The first characters of a number, searched for from its check digits, because letters are frequent. */
+const MAY_HOLD = new RegExp(`\\d{2}(?<=[A-Za-z]{2}[\\s\\-./_]{0,3}\\d{2})(?:${BETWEEN}[A-Z0-9]){11}`, 'i')
 const CUT = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[\s\-./_]{0,3}[A-Za-z0-9]){2,30}$/
 /** Lengths by country, from the ISO 13616 registry. */
 const LENGTHS =
@@ -24,8 +26,8 @@ const NUMBER_OF: ReadonlyMap<string, RegExp> = new Map(
 /**
  * Finds international bank account numbers (ISO 13616) with the length of their country and a valid checksum.
  */
-export function findIbans({ text, hasDigits }: Reading, isCut: boolean): Spans {
-  const spans = hasDigits ? ibanSpans(text) : NO_SPANS
+export function findIbans({ text }: Reading, isCut: boolean): Spans {
+  const spans = MAY_HOLD.test(text) ? ibanSpans(text) : NO_SPANS
   return isCut ? withCutEnd(spans, text, CUT, 70) : spans
 }
 

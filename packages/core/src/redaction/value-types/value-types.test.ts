@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cpuMs } from '../../testing/cpu-time.js'
+import { findCards } from './card.js'
 import { VALUE_TYPES, type ValueTypeName } from './value-types.js'
 
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'
@@ -191,5 +192,23 @@ test('scanning many digits and separators takes linear time', () => {
       // About 100 ms. Quadratic time would take minutes.
       assert.ok(cpuMs() - beforeMs < 60_000, `${type} ${text}`)
     }
+  }
+})
+
+test('searching for cards reads each character a bounded number of times', () => {
+  for (const unit of ['2 ', '4', '4111 ', '4111.', '2\n', '4  ', '411111 11', '2 2 2 2 2 2 2 2 2 2 2 2 x']) {
+    const text = unit.repeat(Math.ceil(2 ** 14 / unit.length))
+    let reads = 0
+    const counted = {
+      length: text.length,
+      toString: () => text,
+      slice: (start: number, end: number) => text.slice(start, end),
+      charCodeAt(at: number) {
+        reads++
+        return text.charCodeAt(at)
+      },
+    }
+    findCards({ text: counted as unknown as string, hasDigits: true, origins: null }, false)
+    assert.ok(reads <= 100 * text.length, `${unit}: ${reads / text.length} reads per character`)
   }
 })
