@@ -1,4 +1,4 @@
-import { countryOf, flattenString, Memo, PlaceFile } from '@sluice/core'
+import { countryOf, Memo, PlaceFile } from '@sluice/core'
 
 /** Options for looking up the location of client addresses. */
 export interface GeoOptions {
@@ -17,14 +17,15 @@ const CACHED_ADDRESSES = 10_000
  * Text before the client address in a record. It cannot occur inside a string value, because quotes are
  * escaped there.
  */
-const CLIENT = '"client":{"ip":"'
+const CLIENT = Buffer.from('"client":{"ip":"')
+const QUOTE = 34
+const NEWLINE = 10
 
 /** Adds client locations to records. */
 export class Places {
   readonly #places: PlaceFile
   readonly #timer: NodeJS.Timeout
-  /** Keys are copied with `flattenString`, because a slice would keep the whole batch in memory. */
-  readonly #texts = new Memo(CACHED_ADDRESSES, (address) => this.#lookUp(address), flattenString)
+  readonly #texts = new Memo(CACHED_ADDRESSES, (address) => Buffer.from(this.#lookUp(address)))
   /** Database from which the cached texts come. */
   #database: PlaceFile['database'] = null
 
@@ -51,17 +52,21 @@ export class Places {
       this.#database = database
       this.#texts.clear()
     }
-    const text = lines.toString('latin1')
-    let added = ''
+    const parts: Buffer[] = []
     let from = 0
-    for (let at = text.indexOf(CLIENT); at !== -1; at = text.indexOf(CLIENT, from)) {
+    for (
+      let at = lines.indexOf(CLIENT);
+      at !== -1;
+      at = lines.indexOf(CLIENT, lines.indexOf(NEWLINE, from))
+    ) {
       const start = at + CLIENT.length
-      const end = text.indexOf('"', start) + 1
-      if (end === 0) break
-      added += text.slice(from, end) + this.#texts.get(text.slice(start, end - 1))
-      from = end
+      const end = lines.indexOf(QUOTE, start)
+      if (end === -1) break
+      const place = this.#texts.get(lines.toString('latin1', start, end))
+      parts.push(lines.subarray(from, end + 1), place)
+      from = end + 1
     }
-    return from === 0 ? lines : Buffer.from(added + text.slice(from), 'latin1')
+    return from === 0 ? lines : Buffer.concat([...parts, lines.subarray(from)])
   }
 
   close(): void {
