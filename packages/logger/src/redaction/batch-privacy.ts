@@ -28,21 +28,26 @@ export class BatchPrivacy {
    * all protected content.
    */
   redacted(lines: Buffer): RedactedBatch {
-    const kept: Buffer[] = []
+    const parts: Buffer[] = []
     let failures = 0
+    let unchanged = 0
     for (let from = 0; from < lines.length; ) {
       const newline = lines.indexOf(NEWLINE, from)
       const end = newline === -1 ? lines.length : newline
       const line = lines.toString('latin1', from, end)
       const redacted = this.#redacted(line)
       if (redacted === null) failures++
-      if (redacted === line) kept.push(lines.subarray(from, end + 1))
-      else kept.push(Buffer.from(`${redacted ?? fallbackRecord(line)}\n`, 'latin1'))
+      if (redacted !== line) {
+        const text = `${redacted ?? fallbackRecord(line)}\n`
+        parts.push(lines.subarray(unchanged, from), Buffer.from(text, 'latin1'))
+        unchanged = end + 1
+      }
       from = end + 1
     }
     const problem =
       failures === 0 ? '' : `privacy rules failed on ${failures} records; their contents were removed`
-    return { lines: kept.length === 1 ? kept[0]! : Buffer.concat(kept), problem }
+    if (parts.length === 0) return { lines, problem }
+    return { lines: Buffer.concat([...parts, lines.subarray(unchanged)]), problem }
   }
 
   #redacted(line: string): string | null {

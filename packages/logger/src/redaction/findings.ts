@@ -10,6 +10,12 @@ export class Findings {
     return this.#rules.size === 0 && this.#failed === ''
   }
 
+  clear(): void {
+    this.#rules.clear()
+    this.#detected.clear()
+    this.#failed = ''
+  }
+
   add(rule: { readonly id: string }): void {
     this.#rules.add(rule.id)
   }

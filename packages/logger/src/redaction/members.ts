@@ -9,8 +9,8 @@ export function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Formats a record as JSON in printable ASCII, like all lines of the traffic log. */
-export function asciiJson(record: object): string {
-  const json = JSON.stringify(record)
+/** Formats a value as JSON in printable ASCII, like all lines of the traffic log. */
+export function asciiJson(value: unknown): string {
+  const json = JSON.stringify(value)
   return json.replace(BEYOND_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

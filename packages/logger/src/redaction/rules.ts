@@ -12,6 +12,7 @@ import { escapedForRegex } from './formats/syntax.js'
 import { LogKey } from './log-key.js'
 import { openPiece, type Piece } from './pieces.js'
 import type { MaskShape, PrivacyArea, PrivacyOptions, PrivacyRule } from './privacy-options.js'
+import { SuspectSigns } from './suspects.js'
 
 /** A value that a rule has found. */
 export interface Found {
@@ -56,7 +57,10 @@ export class AreaRules {
   readonly isProtecting: boolean
   /** Names of the rules, in lower case. */
   readonly names: readonly string[]
+  /** Signs of the types, for `Suspects`. */
+  readonly signs: SuspectSigns
   readonly #anyName: RegExp
+  readonly #nextName: RegExp
   readonly #byName = new Map<string, NameRule[]>()
   readonly #answers = new Memo<readonly NameRule[]>(
     CACHED_NAMES,
@@ -77,7 +81,12 @@ export class AreaRules {
     this.types = types
     this.regexes = regexes
     this.names = [...this.#byName.keys()]
+    this.signs = new SuspectSigns(
+      types.map((rule) => rule.type),
+      this.names,
+    )
     this.#anyName = new RegExp(this.names.map(escapedForRegex).join('|'))
+    this.#nextName = new RegExp(this.#anyName, 'gi')
   }
 
   get isEmpty(): boolean {
@@ -87,6 +96,13 @@ export class AreaRules {
   /** Returns true if one of the names occurs in a text without escapes. Most texts contain none. */
   occursIn(text: string): boolean {
     return this.names.length > 0 && this.#anyName.test(text.toLowerCase())
+  }
+
+  /** Returns the position of the next name in a text of ASCII characters, or infinity. */
+  nextName(text: string, from: number): number {
+    if (this.names.length === 0) return Number.POSITIVE_INFINITY
+    this.#nextName.lastIndex = from
+    return this.#nextName.exec(text)?.index ?? Number.POSITIVE_INFINITY
   }
 
   /** Returns the rules for values with this name, in the order of the configuration. Case-insensitive. */

@@ -5,6 +5,7 @@ import { type Location, plainLocation, type Scan, type Visitor } from './formats
 import { applyRegex, applyTypes, type TextContext } from './pattern-rules.js'
 import { Edits, openPiece, type Piece, textOf } from './pieces.js'
 import type { AreaRules, Found, NameRule, TypeRule } from './rules.js'
+import { mayBeStructure, Suspects } from './suspects.js'
 
 /** Maximum number of nested texts. */
 const MAX_DEPTH = 4
@@ -25,15 +26,17 @@ export function redactedText(
   scans: readonly Scan[],
   context: TextContext,
 ): readonly Piece[] | null {
-  let pieces: readonly Piece[] = [openPiece(text)]
-  if (holdsNothing(text, context)) {
+  const whole: readonly Piece[] = [openPiece(text)]
+  let pieces = whole
+  const types = possibleTypes(text, context)
+  if (types.length === 0 && !mayHide(text) && !context.rules.occursIn(text)) {
     if (context.depth > 0 || context.rules.regexes.length === 0) return null
     pieces = applyRegex(pieces, context)
     return pieces.length === 1 && pieces[0]!.text === text ? null : pieces
   }
   let isClean = scans.length > 0
   for (const scan of scans) {
-    const visit = new TextVisit(textOf(pieces), context)
+    const visit = new TextVisit(textOf(pieces), context, pieces === whole ? types : null)
     isClean = scan(visit.text, visit) && isClean
     pieces = visit.edits.pieces() ?? pieces
   }
@@ -46,7 +49,7 @@ export function redactedText(
 /** Redacts a text that is a single value, such as that of a header field. It may contain another text. */
 export function redactedValue(text: string, context: TextContext): readonly Piece[] | null {
   const { types, regexes } = context.rules
-  const scan = mayBeStructure(text) ? structureOf(text) : null
+  const scan = mayBeStructure(text.charCodeAt(0)) ? structureOf(text) : null
   if (scan === null) {
     const hasName = context.rules.occursIn(text)
     if (regexes.length === 0 && !hasName && !hasTypes(text, types, context.isCut)) return null
@@ -81,17 +84,11 @@ function looselyRedacted(pieces: readonly Piece[], context: TextContext): readon
   const scan = looseScanOf(context.rules)
   if (scan === null) return pieces
   return pieces.flatMap((piece) => {
-    if (piece.isOpaque) return [piece]
-    const visit = new TextVisit(piece.text, context)
+    if (piece.isOpaque || context.rules.nextName(piece.text, 0) === Number.POSITIVE_INFINITY) return [piece]
+    const visit = new TextVisit(piece.text, context, null)
     scan(piece.text, visit)
     return visit.edits.pieces() ?? [piece]
   })
-}
-
-/** Returns true if no name or type rule can match in any part of the text. */
-function holdsNothing(text: string, context: TextContext): boolean {
-  if (mayHide(text) || context.rules.occursIn(text)) return false
-  return possibleTypes(text, context).length === 0
 }
 
 /**
@@ -117,14 +114,6 @@ function hasTypes(text: string, types: readonly TypeRule[], isCut: boolean): boo
   return false
 }
 
-/** Returns true if a text may be structured. Only whitespace may precede its first bracket. */
-function mayBeStructure(text: string): boolean {
-  const first = text.charCodeAt(0)
-  return (
-    first === 0x7b || first === 0x5b || first === 0x3c || first <= 32 || first === 0xfeff || first === 0xa0
-  )
-}
-
 const looseScans = new WeakMap<AreaRules, Scan>()
 
 function looseScanOf(rules: AreaRules): Scan | null {
@@ -143,12 +132,19 @@ class TextVisit implements Visitor {
   readonly #context: TextContext
   /** Type rules that may match in the text. */
   readonly #types: readonly TypeRule[]
+  readonly #suspects: Suspects
 
-  constructor(text: string, context: TextContext) {
+  /** @param types Type rules that may match in the text, if known. */
+  constructor(text: string, context: TextContext, types: readonly TypeRule[] | null) {
     this.text = text
     this.edits = new Edits(text)
     this.#context = context
-    this.#types = possibleTypes(text, context)
+    this.#types = types ?? possibleTypes(text, context)
+    this.#suspects = new Suspects(text, context.rules)
+  }
+
+  mayMatter(start: number, end: number): boolean {
+    return this.#suspects.include(start, end)
   }
 
   takes(name: string): boolean {
@@ -165,9 +161,10 @@ class TextVisit implements Visitor {
   leaf(start: number, end: number, syntax: Syntax, isUnquoted: boolean): void {
     if (end - start < MIN_VALUE_LENGTH) return
     const { rules, isCut, depth, wrap } = this.#context
-    const text = syntax.decode(this.text.slice(start, end))
     const isCutHere = isCut && end === this.text.length
-    const isPlain = !mayBeStructure(text) && !rules.occursIn(text)
+    if (!isCutHere && !this.#suspects.include(start, end)) return
+    const text = syntax.decode(this.text.slice(start, end))
+    const isPlain = !mayBeStructure(text.charCodeAt(0)) && !rules.occursIn(text)
     if (isPlain && !hasTypes(text, this.#types, isCutHere)) return
     const pieces = redactedValue(text, {
       rules,

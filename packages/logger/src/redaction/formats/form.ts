@@ -28,7 +28,7 @@ function scanPair(text: string, { start, equals, end, rawName }: QueryCursor, vi
     if (end > start) visitor.leaf(start, end, FORM_VALUE, false)
     return
   }
-  const taken = takenPart(FORM_VALUE.decode(rawName), visitor)
+  const taken = visitor.mayMatter(start, equals) ? takenPart(FORM_VALUE.decode(rawName), visitor) : null
   const location = plainLocation(equals + 1, end, FORM_VALUE)
   if (taken === null) {
     visitor.leaf(start, equals, FORM_VALUE, false)

@@ -3,7 +3,7 @@ import { JSON_STRING, PLAIN } from './syntax.js'
 import type { Location, Visitor } from './visitor.js'
 
 const SPACE = /\s/
-const LITERAL = /^(?:-?\d[\d.eE+-]*|true|false|null)$/
+const LITERAL = /-?\d[\d.eE+-]*|true|false|null/y
 /** Start of a YAML block value or list. */
 const BLOCK = /^(?:[|>][\d+-]{0,2}(?:\s|$)|-\s)/
 const QUOTE = 34
@@ -34,6 +34,7 @@ class JsonScanner {
   readonly #text: string
   readonly #visitor: Visitor
   #at = 0
+  /** Name of the next value, if a rule takes it. */
   #key: string | null = null
   #keyStart = 0
   #isClean = true
@@ -79,14 +80,15 @@ class JsonScanner {
       this.#becomeKey(word, start)
       return
     }
-    if (LITERAL.test(this.#text.slice(start, end))) {
+    LITERAL.lastIndex = start
+    if (LITERAL.test(this.#text) && LITERAL.lastIndex === end) {
       this.#value(word, start)
       return
     }
     this.#isClean = false
     // Not a JSON value. The text is later scanned as plain text. A value that a rule must redact is taken
     // now, up to the possible start of the next member.
-    if (this.#key !== null && this.#visitor.takes(this.#key)) {
+    if (this.#key !== null) {
       const isBlock = BLOCK.test(this.#text.slice(start, start + 4))
       while (this.#at < this.#text.length && !/[,}\]\r\n]/.test(this.#text[this.#at]!)) this.#at++
       if (isBlock || /[\r\n]/.test(this.#text[this.#at] ?? ''))
@@ -99,7 +101,7 @@ class JsonScanner {
   #container(): void {
     const [start, key] = [this.#at, this.#key]
     this.#at++
-    if (key !== null && this.#visitor.takes(key)) {
+    if (key !== null) {
       this.#at = containerEnd(this.#text, start)
       this.#visitor.take(key, this.#location({ start, end: this.#at, isUnquoted: true }, true))
     }
@@ -107,19 +109,23 @@ class JsonScanner {
   }
 
   #becomeKey({ start, end, isUnquoted }: Span, keyStart: number): void {
-    const written = this.#text.slice(start, end)
-    const key = isUnquoted ? written : JSON_STRING.decode(written)
+    this.#key = this.#visitor.mayMatter(start, end) ? this.#takenKey(start, end, isUnquoted) : null
     // A name with a rule is not scanned as a value. It may be deleted as a whole, which an edit within it
     // would prevent.
-    if (!isUnquoted && !this.#visitor.takes(key)) this.#visitor.leaf(start, end, JSON_STRING, false)
-    this.#key = key
+    if (this.#key === null && !isUnquoted) this.#visitor.leaf(start, end, JSON_STRING, false)
     this.#keyStart = keyStart
+  }
+
+  #takenKey(start: number, end: number, isUnquoted: boolean): string | null {
+    const written = this.#text.slice(start, end)
+    const key = isUnquoted ? written : JSON_STRING.decode(written)
+    return this.#visitor.takes(key) ? key : null
   }
 
   #value(span: Span, start: number): void {
     const key = this.#key
     if (key === null) this.#keyStart = start
-    if (key !== null && this.#visitor.takes(key)) this.#visitor.take(key, this.#location(span, false))
+    if (key !== null) this.#visitor.take(key, this.#location(span, false))
     else this.#visitor.leaf(span.start, span.end, span.isUnquoted ? PLAIN : JSON_STRING, span.isUnquoted)
     this.#key = null
   }
@@ -169,7 +175,7 @@ function memberWithComma(
 }
 
 /** Returns the position of the quote that ends a string, or -1. */
-function closingQuote(text: string, from: number, quote: string): number {
+export function closingQuote(text: string, from: number, quote: string): number {
   for (let at = text.indexOf(quote, from); at !== -1; at = text.indexOf(quote, at + 1)) {
     let backslashes = 0
     while (at - backslashes > from && text[at - backslashes - 1] === '\\') backslashes++

@@ -16,6 +16,8 @@ export interface Location {
 
 /** Receives the parts of a text from a scanner, from beginning to end. */
 export interface Visitor {
+  /** Returns false if no rule can match this part of the text, neither as a name nor as a value. */
+  mayMatter(start: number, end: number): boolean
   /** Returns true if a rule applies to values with this name. */
   takes(name: string): boolean
   /** Called for a value whose name a rule matches. The scanner continues after it. */
