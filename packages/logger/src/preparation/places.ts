@@ -1,4 +1,4 @@
-import { countryOf, Memo, PlaceFile } from '@sluice/core'
+import { countryOf, flattenString, Memo, PlaceFile } from '@sluice/core'
 
 /** Options for looking up the location of client addresses. */
 export interface GeoOptions {
@@ -17,15 +17,14 @@ const CACHED_ADDRESSES = 10_000
  * Text before the client address in a record. It cannot occur inside a string value, because quotes are
  * escaped there.
  */
-const CLIENT = Buffer.from('"client":{"ip":"')
-const QUOTE = 34
-const NEWLINE = 10
+const CLIENT = '"client":{"ip":"'
 
 /** Adds client locations to records. */
 export class Places {
   readonly #places: PlaceFile
   readonly #timer: NodeJS.Timeout
-  readonly #texts = new Memo(CACHED_ADDRESSES, (address) => Buffer.from(this.#lookUp(address)))
+  /** Keys are copied with `flattenString`, because a slice would keep the whole batch in memory. */
+  readonly #texts = new Memo(CACHED_ADDRESSES, (address) => this.#lookUp(address), flattenString)
   /** Database from which the cached texts come. */
   #database: PlaceFile['database'] = null
 
@@ -52,21 +51,17 @@ export class Places {
       this.#database = database
       this.#texts.clear()
     }
-    const parts: Buffer[] = []
+    const text = lines.toString('latin1')
+    let added = ''
     let from = 0
-    for (
-      let at = lines.indexOf(CLIENT);
-      at !== -1;
-      at = lines.indexOf(CLIENT, lines.indexOf(NEWLINE, from))
-    ) {
+    for (let at = text.indexOf(CLIENT); at !== -1; at = text.indexOf(CLIENT, from)) {
       const start = at + CLIENT.length
-      const end = lines.indexOf(QUOTE, start)
-      if (end === -1) break
-      const place = this.#texts.get(lines.toString('latin1', start, end))
-      parts.push(lines.subarray(from, end + 1), place)
-      from = end + 1
+      const end = text.indexOf('"', start) + 1
+      if (end === 0) break
+      added += text.slice(from, end) + this.#texts.get(text.slice(start, end - 1))
+      from = end
     }
-    return from === 0 ? lines : Buffer.concat([...parts, lines.subarray(from)])
+    return from === 0 ? lines : Buffer.from(added + text.slice(from), 'latin1')
   }
 
   close(): void {
