@@ -52,6 +52,8 @@ export class RecordFeed {
       this.#port.postMessage(message)
     }
     this.#counts.add(change)
+    // At once: a thread that ended in between would have written records that its successor writes again.
+    if (change.taken !== undefined) this.#ring.release()
   }
 
   /** Starts reading records. */
@@ -89,9 +91,7 @@ export class RecordFeed {
     })
     this.#idleLooks = records === 0 ? this.#idleLooks + 1 : 0
     if (records === 0) return false
-    this.#ring.announce(records)
     this.#events.onLines(lines.lines, records)
-    this.#ring.release()
     return lines.length >= CHUNK_BYTES
   }
 

@@ -84,6 +84,16 @@ test('records that only the ended thread had in memory count as lost', async (t)
   assertIdentity(sink.identity())
 })
 
+test('records that an ended thread has reported are not written again', async (t) => {
+  const end = 'if (life === 0) { feed.report({ taken: records, indexed: records }); process.exit(1) }'
+  const { sink, problems } = open(t, program({ lines: end }))
+  recordMany(sink, 5)
+  await until(() => problems.length > 0, 'the first thread has ended')
+  recordMany(sink, 3)
+  await until(() => sink.identity().indexed === 8, 'the second thread writes the others')
+  assertIdentity(sink.identity())
+})
+
 test('records with which two threads end are discarded', async (t) => {
   const { sink } = open(t, program({ lines: 'if (life < 2) throw new Error("poison")' }))
   recordMany(sink, 5)

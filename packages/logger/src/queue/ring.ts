@@ -181,19 +181,15 @@ export class RingReader {
         this.#tail = 0
         continue
       }
-      isMore = take(this.#words, (at + HEAD_BYTES) >> 2, (at + size) >> 2)
       this.#tail += size
       this.#freed = (this.#freed + size) | 0
       records++
+      this.#state[STATE.nextTail] = this.#tail | this.#epoch
+      this.#state[STATE.nextFreed] = this.#freed
+      this.#state[STATE.writing] = records
+      isMore = take(this.#words, (at + HEAD_BYTES) >> 2, (at + size) >> 2)
     }
     return records
-  }
-
-  /** Announces that the records that were read are about to be written. */
-  announce(records: number): void {
-    this.#state[STATE.nextTail] = this.#tail | this.#epoch
-    this.#state[STATE.nextFreed] = this.#freed
-    Atomics.store(this.#state, STATE.writing, records)
   }
 
   /** Frees the records that were read. */

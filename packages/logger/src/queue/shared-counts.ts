@@ -86,7 +86,7 @@ export function readCounts({ version, copies }: CountsMemory): Counts {
   }
 }
 
-/** Numbers of lost records that log threads have noted, by reason. They outlive a thread. */
+/** Numbers of lost records that log threads have put on record, by reason. They outlive a thread. */
 export type NotedLosses = Float64Array<SharedArrayBuffer>
 
 /** Creates counts of zero. */
@@ -94,13 +94,13 @@ export function newNotedLosses(): NotedLosses {
   return new Float64Array(new SharedArrayBuffer(REASONS.length * 8))
 }
 
-/** Returns the losses in counts of another thread that were not noted yet, and notes them. */
-export function takeLosses(memory: CountsMemory, noted: NotedLosses): CountChange[] {
+/** Returns the losses in counts of another thread that were not seen yet. They are then seen. */
+export function takeLosses(memory: CountsMemory, seen: Float64Array): CountChange[] {
   const changes: CountChange[] = []
   for (const [reason, records] of readCounts(memory).droppedBy) {
     const i = REASONS.indexOf(reason)
-    if (records > noted[i]!) changes.push({ dropped: records - noted[i]!, reason })
-    noted[i] = records
+    if (records > seen[i]!) changes.push({ dropped: records - seen[i]!, reason })
+    seen[i] = records
   }
   return changes
 }

@@ -7,6 +7,7 @@ import { RecordWriter } from './record-writer.js'
 import { NO_REFERENCE, SharedTexts } from './shared-texts.js'
 import { flag, HOLE, optionalCount } from './template.js'
 
+const NOBODY = { forget: () => {} }
 const writer = new RecordWriter()
 const texts = new SharedTexts()
 const lines = new RecordLines(texts.memory)
@@ -14,7 +15,7 @@ const lines = new RecordLines(texts.memory)
 /** Returns the text of a template with values, as a shared text and as a part of the record. */
 function textOf(template: string, write: (w: RecordWriter) => void): string {
   if (texts.isFull) texts.clear()
-  const [shared, inline] = [texts.add(template), NO_REFERENCE].map((position) => {
+  const [shared, inline] = [texts.add(template, NOBODY), NO_REFERENCE].map((position) => {
     writer.begin()
     writer.template(position, template)
     write(writer)
@@ -126,11 +127,11 @@ test('texts that were replaced in the shared memory are read again', () => {
     reader.append(writer.words, 0, writer.length)
     return reader.lines.toString('latin1')
   }
-  const first = shared.add('first')
+  const first = shared.add('first', NOBODY)
   assert.equal(read(first), 'first\n')
   shared.clear()
-  assert.equal(shared.add('other'), first)
+  assert.equal(shared.add('other', NOBODY), first)
   assert.equal(read(first), 'other\n')
-  while (!shared.isFull) shared.add('x'.repeat(8000))
-  assert.equal(shared.add('y'.repeat(8000)), NO_REFERENCE)
+  while (!shared.isFull) shared.add('x'.repeat(8000), NOBODY)
+  assert.equal(shared.add('y'.repeat(8000), NOBODY), NO_REFERENCE)
 })

@@ -1,3 +1,4 @@
+import { internString } from '@sluice/core'
 import type { RecordWriter } from './record-writer.js'
 import { NO_REFERENCE, type SharedTexts } from './shared-texts.js'
 
@@ -21,7 +22,6 @@ export class RecurringTemplate {
   /** Forms used last, in no order. */
   #recent: Entry[] = []
   #next = 0
-  #generation = 0
 
   /** @param make Returns the template for a key (see `template.ts`). */
   constructor(texts: SharedTexts, make: (...key: Key) => string) {
@@ -30,7 +30,6 @@ export class RecurringTemplate {
   }
 
   write(w: RecordWriter, a: string, b: string, c: string): void {
-    if (this.#generation !== this.#texts.generation) this.#forget()
     const recent = this.#recent
     for (let i = 0; i < recent.length; i++) {
       const { key, position, text } = recent[i]!
@@ -43,25 +42,27 @@ export class RecurringTemplate {
     w.template(position, text)
   }
 
-  #other(key: Key): Entry {
-    const name = key.join('\n')
+  /** Forgets all forms, because the shared texts were cleared. */
+  forget(): void {
+    this.#known.clear()
+    this.#recent = []
+    this.#next = 0
+  }
+
+  #other([a, b, c]: Key): Entry {
+    const name = `${a.length} ${b.length} ${a}${b}${c}`
     let entry = this.#known.get(name)
     if (entry === undefined) {
+      // A string may be a slice of the head of a request, which it would keep in memory.
+      const key = [internString(a), internString(b), internString(c)] as const
       const text = this.#make(...key)
-      entry = { key, text, position: this.#texts.add(text) }
+      entry = { key, text, position: this.#texts.add(text, this) }
       // Otherwise clients could fill the memory.
       if (entry.position === NO_REFERENCE) return entry
-      this.#known.set(name, entry)
+      this.#known.set(internString(name), entry)
     }
     this.#recent[this.#next] = entry
     this.#next = (this.#next + 1) % RECENT
     return entry
-  }
-
-  #forget(): void {
-    this.#generation = this.#texts.generation
-    this.#known.clear()
-    this.#recent = []
-    this.#next = 0
   }
 }

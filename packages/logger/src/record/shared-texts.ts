@@ -13,18 +13,21 @@ const MAX_TEXT_BYTES = 8192
 /** Reference of a text for which there is no room. */
 export const NO_REFERENCE = -1
 
+/** Someone who keeps references to shared texts. */
+export interface TextUser {
+  /** Called when the references become invalid. */
+  forget(): void
+}
+
 /** The request path's side of the shared texts. */
 export class SharedTexts {
   readonly memory: TextMemory = new Uint8Array(new SharedArrayBuffer(MEMORY_BYTES))
   readonly #buffer = Buffer.from(this.memory.buffer)
   readonly #generation = new Int32Array(this.memory.buffer, 0, 1)
+  /** Those who have added texts. */
+  readonly #users = new Set<TextUser>()
   #used = FIRST_POSITION
   #isFull = false
-
-  /** References of an earlier generation are invalid. */
-  get generation(): number {
-    return this.#generation[0]!
-  }
 
   /** True if a text did not fit. Call `clear` as soon as no waiting record refers to a text. */
   get isFull(): boolean {
@@ -32,7 +35,7 @@ export class SharedTexts {
   }
 
   /** Adds a text of printable ASCII. Returns its reference, or `NO_REFERENCE`. */
-  add(text: string): number {
+  add(text: string, user: TextUser): number {
     if (text.length > MAX_TEXT_BYTES) return NO_REFERENCE
     const at = this.#used
     const end = at + HEAD_BYTES + text.length
@@ -43,11 +46,14 @@ export class SharedTexts {
     this.#buffer.writeUInt16LE(text.length, at)
     this.#buffer.write(text, at + HEAD_BYTES, 'latin1')
     this.#used = end
+    this.#users.add(user)
     return at
   }
 
-  /** Makes room for new texts. */
+  /** Makes room for new texts. All references become invalid. */
   clear(): void {
+    for (const user of this.#users) user.forget()
+    this.#users.clear()
     this.#used = FIRST_POSITION
     this.#isFull = false
     Atomics.add(this.#generation, 0, 1)

@@ -73,6 +73,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const owner = isDirectoryMade ? firstOwner : ownerName(worker)
   const gaps = new Gaps(owner, worker)
   const { lost, noted } = data.memory
+  const seen = noted.slice()
   const feed = new RecordFeed(port, data)
   const report: ReportChange = (change) => {
     gaps.note(change, now())
@@ -95,9 +96,12 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const shipper = new Shipper({ spool, output, deadLetters: new DeadLetters(dir, owner, report), report })
   const timers = [
     setInterval(() => {
-      for (const loss of takeLosses(lost, noted)) gaps.note(loss, now())
+      for (const loss of takeLosses(lost, seen)) gaps.note(loss, now())
       const gap = shipper.isWorking ? gaps.take(now()) : null
-      if (gap !== null) spool.appendOwn(gap)
+      if (gap !== null) {
+        spool.appendOwn(gap)
+        noted.set(seen)
+      }
       spool.sealDue(performance.now())
       count[4] = spool.oldestMono ?? Number.NaN
       shipper.pump()
