@@ -141,8 +141,8 @@ export class RecordQueue implements LogSink {
       this.#drop(1, 'not_encodable', String(error))
       return
     }
-    if (4 * this.#writer.length > this.#options.maxRecordBytes) {
-      this.#drop(1, 'too_large', `a record of ${4 * this.#writer.length} bytes does not fit in a segment`)
+    if (this.#writer.jsonBytes > this.#options.maxRecordBytes) {
+      this.#drop(1, 'too_large', `a record of ${this.#writer.jsonBytes} bytes does not fit in a segment`)
       return
     }
     const next = this.#ring.add(this.#writer)
@@ -163,7 +163,7 @@ export class RecordQueue implements LogSink {
     if (env.texts.isFull && this.#ring.isEmpty) env.texts.clear()
     writer.begin()
     writeRecord(x, env, writer)
-    if (4 * writer.length <= maxRecordBytes || x.record.capture === null) return
+    if (writer.jsonBytes <= maxRecordBytes || x.record.capture === null) return
     writer.begin()
     writeRecord(x, env, writer, false)
   }

@@ -19,7 +19,7 @@ const doubleWords = new Uint32Array(double.buffer)
 
 /**
  * Writes one record at a time, as described in `template.ts`. Runs on the request path for every request. Memory that is
- * not shared between threads is several times as fast for short texts.
+ * not shared between threads is about twice as fast for short texts.
  */
 export class RecordWriter {
   #buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
@@ -28,16 +28,23 @@ export class RecordWriter {
   #words = new Uint32Array(this.#buffer.buffer)
   /** Number of words written. */
   #at = 0
+  #templateBytes = 0
 
   /** Starts a record. Memory that a large record needed is released. */
   begin(): void {
     this.#at = 0
+    this.#templateBytes = 0
     if (this.#bytes.length > KEPT_BYTES) this.#allocate(FIRST_BYTES)
   }
 
   /** Size of the record in words. */
   get length(): number {
     return this.#at
+  }
+
+  /** Size of the record as JSON in bytes, at most a few hundred off. */
+  get jsonBytes(): number {
+    return 4 * this.#at + this.#templateBytes
   }
 
   /** The record; valid until `begin`. Words behind it are arbitrary. */
@@ -47,6 +54,7 @@ export class RecordWriter {
 
   /** Writes a template. @param position Its position in the shared texts, or `NO_REFERENCE`. */
   template(position: number, text: string): void {
+    this.#templateBytes += text.length
     if (position === NO_REFERENCE) {
       this.#words[this.#at++] = INLINE
       this.json(text)

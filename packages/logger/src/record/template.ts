@@ -8,7 +8,7 @@
  *     text      = length u32, bytes in printable ASCII, padding to a multiple of 4
  *
  * Everything is a multiple of four bytes, in the byte order of the machine. The request path writes only values, which is
- * several times as fast as writing JSON. The log thread knows no members of a record, only holes.
+ * cheaper than writing JSON. The log thread knows no members of a record, only holes.
  */
 export const HOLE = {
   /** A text, which is copied as it is. */

@@ -206,8 +206,8 @@ export class Shipper {
   }
 
   /**
-   * Writes refused records as dead letters. Sends one receipt at the end, because a receipt per batch would
-   * cost the request path as much as a request.
+   * Writes refused records as dead letters. Reports once at the end, because each report with a
+   * problem is a message to the request path.
    */
   async #refuse(segment: Segment, shipment: SegmentShipment, refused: readonly Refusal[]): Promise<void> {
     const { deadLetters } = this.#options

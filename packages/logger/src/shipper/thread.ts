@@ -52,7 +52,7 @@ const SEAL_MS = 10
 const SYNC_EVERY_MS = 1000
 /** Interval for checking the spools of other owners, in milliseconds. */
 const LOOK_EVERY_MS = 2000
-/** Fraction of the shutdown deadline used for shipping. The rest is for the last receipts. */
+/** Fraction of the shutdown deadline used for shipping. The rest is for the last counts. */
 const SHIPPING_SHARE = 0.8
 
 const now = (): Instant => ({ wallMs: Date.now(), mono: steadyMs() })

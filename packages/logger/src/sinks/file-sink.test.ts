@@ -153,9 +153,10 @@ test('a record that no segment can hold is dropped and counted', async () => {
   const problems: string[] = []
   const sink = open(dir, { segmentBytes: 4096, onProblem: (message) => problems.push(message) })
   sink.record(sampleExchange({ path: `/${'a'.repeat(5000)}` }))
+  sink.record(sampleExchange({ route: { template: `/${'a'.repeat(5000)}` } }))
   recordMany(sink, ['small'])
   await sink.close(5000)
-  assert.deepEqual(sink.identity().droppedBy, { too_large: 1 })
+  assert.deepEqual(sink.identity().droppedBy, { too_large: 2 })
   assert.equal(sink.identity().indexed, 1)
   assert.match(problems[0] ?? '', /does not fit in a segment/)
 })

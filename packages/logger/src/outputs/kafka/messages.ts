@@ -1,5 +1,6 @@
 import type { MessageRecord } from '@platformatic/kafka'
 import type { Shipment } from '../output.js'
+import { readRecord } from '../record-parts.js'
 import type { KafkaOptions } from './options.js'
 
 /** A message, with the index of its record in the shipment. */
@@ -38,25 +39,9 @@ export function roundsOf(shipment: Shipment, options: KafkaOptions, partitions: 
 /** Returns the key of a record, or null if it has none. */
 function keyOf(json: Buffer, key: KafkaOptions['key']): Buffer | null {
   if (key === 'none') return null
-  const { id, route, client } = readRecord(json)
+  const { id, route, client } = readRecord(json.toString('latin1'))
   const value = key === 'request-id' ? id : key === 'route' ? route : client?.ip
   return typeof value === 'string' && value !== '' ? Buffer.from(value) : null
-}
-
-interface RecordParts {
-  readonly id?: unknown
-  readonly route?: unknown
-  readonly client?: { readonly ip?: unknown }
-}
-
-/** Parses a record. Invalid JSON is a bug in the gateway, but must not block other records. */
-function readRecord(json: Buffer): RecordParts {
-  try {
-    const record: unknown = JSON.parse(json.toString('latin1'))
-    return typeof record === 'object' && record !== null ? record : {}
-  } catch {
-    return {}
-  }
 }
 
 /** Hash by which all Kafka clients choose the partition of a key. The library's own is 20 times slower. */

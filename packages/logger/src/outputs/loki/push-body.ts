@@ -1,19 +1,7 @@
 import type { YieldCpu } from '../../lib/yield.js'
 import type { Shipment } from '../output.js'
+import { type RecordParts, readRecord } from '../record-parts.js'
 import type { LokiOptions, RecordLabel } from './options.js'
-
-/** Record fields used in labels and metadata. */
-interface RecordParts {
-  readonly '@timestamp'?: unknown
-  readonly id?: unknown
-  readonly route?: unknown
-  readonly api?: unknown
-  readonly group?: unknown
-  readonly env?: unknown
-  readonly result?: unknown
-  readonly res?: { readonly status?: unknown }
-  readonly gw?: { readonly pod?: unknown; readonly worker?: unknown }
-}
 
 interface Entry {
   readonly timeMs: number
@@ -78,14 +66,4 @@ function entryOf(record: RecordParts, line: string, hasMetadata: boolean): Entry
   const metadata =
     hasMetadata && typeof record.id === 'string' ? `,${JSON.stringify({ request_id: record.id })}` : ''
   return { timeMs, json: `["${timeMs}000000",${JSON.stringify(line)}${metadata}]` }
-}
-
-/** Parses a record. Invalid JSON is a bug in the gateway, but must not block other records. */
-function readRecord(line: string): RecordParts {
-  try {
-    const record: unknown = JSON.parse(line)
-    return typeof record === 'object' && record !== null ? record : {}
-  } catch {
-    return {}
-  }
 }

@@ -1,15 +1,6 @@
 import { hostname } from 'node:os'
+import { readRecord } from '../record-parts.js'
 import { FACILITIES, type SyslogOptions } from './options.js'
-
-/** Record fields used in a message. */
-interface RecordParts {
-  readonly '@timestamp'?: unknown
-  readonly id?: unknown
-  readonly route?: unknown
-  readonly result?: unknown
-  readonly res?: { readonly status?: unknown }
-  readonly gw?: { readonly pod?: unknown }
-}
 
 /** Severities by exchange result: error 3, warning 4, notice 5, informational 6 (RFC 5424 section 6.2.1). */
 const SEVERITIES: ReadonlyMap<unknown, number> = new Map([
@@ -44,7 +35,7 @@ export class SyslogMessages {
    * duplicates.
    */
   messageOf(json: Buffer, key: string): Buffer {
-    const record = readRecord(json)
+    const record = readRecord(json.toString('latin1'))
     const priority = this.#base + (SEVERITIES.get(record.result) ?? NOTICE)
     const time = String(record['@timestamp'])
     const pod = record.gw?.pod
@@ -59,16 +50,6 @@ export class SyslogMessages {
       parameter('key', key) +
       '] '
     return Buffer.concat([Buffer.from(head), json])
-  }
-}
-
-/** Parses a record. Invalid JSON is a bug in the gateway, but must not block other records. */
-function readRecord(json: Buffer): RecordParts {
-  try {
-    const record: unknown = JSON.parse(json.toString('latin1'))
-    return typeof record === 'object' && record !== null ? record : {}
-  } catch {
-    return {}
   }
 }
 
