@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { Takeover } from '@sluice/core'
 import type { TextMemory } from '../record/shared-texts.js'
 import { newRing, type RingMemory } from './ring.js'
@@ -31,6 +32,8 @@ export function newLogMemory(texts: TextMemory, waitingBytes: number, maxRecordB
 /** `workerData` of a log thread. */
 export interface ThreadData<T> {
   readonly memory: LogMemory
+  /** Port for messages to the request path, which may read them synchronously. */
+  readonly reports: MessagePort
   /** Interval in milliseconds at which the thread looks for records. */
   readonly lookEveryMs: number
   readonly options: T
@@ -43,7 +46,7 @@ export type ToThread = { readonly kind: 'wake' } | { readonly kind: 'close'; rea
 export interface FromThread {
   /** Owner name of the thread's part of a spool. Reported once. */
   readonly owner?: string
-  /** Takeovers of abandoned spools. */
+  /** Takeovers of abandoned spools. Their records count as received and on disk from this message on. */
   readonly takeovers?: readonly Takeover[]
   /** Problem for the operator, and the number of records lost by it. */
   readonly problem?: string

@@ -23,6 +23,7 @@ export interface FeedEvents {
 /** The log thread's end of the queue: reads records, and reports what became of them. */
 export class RecordFeed {
   readonly #port: MessagePort
+  readonly #reports: MessagePort
   readonly #ring: RingReader
   readonly #counts: CountsWriter
   readonly #lookEveryMs: number
@@ -32,15 +33,19 @@ export class RecordFeed {
   #idleLooks = 0
   #isClosed = false
 
-  constructor(port: MessagePort, { memory, lookEveryMs }: ThreadData<unknown>) {
+  constructor(port: MessagePort, { memory, reports, lookEveryMs }: ThreadData<unknown>) {
     this.#port = port
+    this.#reports = reports
     this.#ring = new RingReader(memory.ring)
     this.#counts = new CountsWriter(memory.counts)
     this.#lines = new RecordLines(memory.texts)
     this.#lookEveryMs = lookEveryMs
   }
 
-  /** Changes the shared counts, and sends the rest as a message. */
+  /**
+   * Sends a message, then changes the shared counts. A reader that reads the counts first and the messages afterwards has
+   * every message that the counts depend on.
+   */
   readonly report = ({ owner, takeovers, problem = '', ...change }: LogChange): void => {
     if (owner !== undefined || takeovers !== undefined || problem !== '') {
       const message: FromThread = {
@@ -49,7 +54,7 @@ export class RecordFeed {
         ...(owner === undefined ? {} : { owner }),
         ...(takeovers === undefined ? {} : { takeovers }),
       }
-      this.#port.postMessage(message)
+      this.#reports.postMessage(message)
     }
     this.#counts.add(change)
     // At once: a thread that ended in between would have written records that its successor writes again.

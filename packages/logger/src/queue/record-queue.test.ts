@@ -209,3 +209,35 @@ test('the number of records is saved before they are sent, and retried until it 
   await until(() => noted.length === 4, 'the next are noted')
   assert.equal(noted[3], 9)
 })
+
+/** Reports the takeover of five records by a second owner, delivers three of them, and then runs `end`. */
+function takesOver(end: string): WriterProgram {
+  return program({
+    start: `
+      const { RecordFeed: Feed } = await import('${FEED}')
+      if (life === 0) {
+        const { report } = new Feed(parentPort, workerData)
+        report({ owner: 'b' })
+        report({ takeovers: [{ made: 'a', from: 'a', by: 'b', records: 5 }] })
+        report({ indexed: 3, onDisk: -3 })
+        ${end}
+      }`,
+  })
+}
+
+/** Waits, without receiving any message, until the thread has delivered something. */
+function waitWithoutMessages(sink: RecordQueue): void {
+  while (sink.identity().indexed === 0);
+}
+
+for (const end of ['await new Promise(() => setInterval(() => {}, 1000))', 'process.exit(1)']) {
+  test(`a report contains a takeover if it contains its records: ${end}`, (t) => {
+    const { sink } = open(t, takesOver(end), {
+      spool: { count: newSpoolCount(), owner: null, note: () => true, close: () => {} },
+    })
+    waitWithoutMessages(sink)
+    const { received, indexed, onDisk, spools } = sink.identity()
+    assert.deepEqual({ received, indexed, onDisk }, { received: 5, indexed: 3, onDisk: 2 })
+    assert.deepEqual(spools, { left: { b: 2 }, takeovers: [{ made: 'a', from: 'a', by: 'b', records: 5 }] })
+  })
+}

@@ -194,7 +194,12 @@ export class RecordQueue implements LogSink {
   }
 
   get #counts(): Counts {
-    return this.#final ?? readCounts(this.#memory.counts)
+    if (this.#final !== null) return this.#final
+    const counts = readCounts(this.#memory.counts)
+    // Received afterwards, so that no takeover is missing whose records have left the disk.
+    this.#thread.receive()
+    const { adopted } = this.#owners
+    return { ...counts, adopted: counts.adopted + adopted, onDisk: counts.onDisk + adopted }
   }
 
   #inRing({ taken }: Counts): number {

@@ -6,14 +6,15 @@ const NAMES = ['taken', 'adopted', 'indexed', 'dead', 'deadRemoved', 'onDisk', '
 const SIZE = NAMES.length + REASONS.length
 
 /**
- * Counts of records that the log thread has taken from the ring or found in abandoned spools. This always holds:
+ * Counts of records that the log thread has taken from the ring or written itself. Records found in abandoned spools
+ * are not in `adopted` and `onDisk`, but only leave `onDisk`, which may therefore be negative (see `Takeover`).
  *
  *     taken + adopted = indexed + dead + dropped + onDisk + inMemory
  */
 export interface ThreadCounts {
   /** Records taken from the ring. */
   readonly taken: number
-  /** Records found in abandoned spools. */
+  /** Records that the log thread has written itself. */
   readonly adopted: number
   readonly indexed: number
   readonly dead: number

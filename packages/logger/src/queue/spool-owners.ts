@@ -16,6 +16,8 @@ export class SpoolOwners {
    */
   readonly #ended = new Map<string, number>()
   readonly #takeovers: Takeover[] = []
+  /** Records taken over so far. */
+  adopted = 0
 
   constructor(owner: string) {
     this.#owner = owner
@@ -46,6 +48,7 @@ export class SpoolOwners {
     let again = 0
     let delivered = 0
     for (const takeover of takeovers) {
+      this.adopted += takeover.records
       const had = this.#ended.get(takeover.from)
       if (had === undefined) {
         if (this.#takeovers.length < MAX_TAKEOVERS) this.#takeovers.push(takeover)

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { FromThread, LogMemory, ThreadData, ToThread } from './messages.js'
 
 /** Minimum interval between restarts of the thread, in milliseconds. */
@@ -23,9 +23,10 @@ export interface WriterEvents {
 /** A log thread, restarted if it fails. It keeps the process alive only while it is closing. */
 export class WriterThread {
   readonly #program: WriterProgram
-  readonly #data: ThreadData<unknown>
+  readonly #data: Omit<ThreadData<unknown>, 'reports'>
   readonly #events: WriterEvents
   #worker: Worker | null = null
+  #reports: MessagePort | null = null
   #startedMono = 0
   #restart: NodeJS.Timeout | undefined
   #onClosed: (() => void) | null = null
@@ -47,6 +48,14 @@ export class WriterThread {
     } catch (error) {
       this.#down(`cannot start: ${(error as Error).message}`)
     }
+  }
+
+  /** Passes on all messages that the thread has sent so far. */
+  receive(): void {
+    const reports = this.#reports
+    if (reports === null) return
+    for (let next = receiveMessageOnPort(reports); next !== undefined; next = receiveMessageOnPort(reports))
+      this.#events.onMessage(next.message)
   }
 
   /** Wakes the thread after it has announced that it sleeps. */
@@ -71,17 +80,20 @@ export class WriterThread {
   }
 
   #spawn(): Worker {
+    const { port1: reports, port2 } = new MessageChannel()
+    const data: ThreadData<unknown> = { ...this.#data, reports: port2 }
     const worker = new Worker(this.#program.entry, {
-      workerData: this.#data,
+      workerData: data,
+      transferList: [port2],
       // The thread needs no environment variables or flags of the process.
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MIB },
     })
     let problem = ''
-    worker.on('message', (message: FromThread) => {
-      if (this.#worker === worker) this.#events.onMessage(message)
-    })
+    this.#reports = reports
+    reports.on('message', (message: FromThread) => this.#events.onMessage(message))
+    reports.unref()
     worker.on('error', (error: unknown) => {
       problem = textOf(error)
     })
@@ -92,12 +104,8 @@ export class WriterThread {
     return worker
   }
 
-  /**
-   * Handles the end of the thread. All its messages have been received, because Node.js delivers messages
-   * before the exit event.
-   */
   #ended(problem: string): void {
-    this.#worker = null
+    this.#forget()
     if (this.#onClosed === null) this.#down(problem === '' ? 'it exited unexpectedly' : problem)
     else {
       this.#events.onDown(problem)
@@ -112,9 +120,17 @@ export class WriterThread {
     this.#restart.unref()
   }
 
+  /** Receives the last messages of a thread that has ended or is abandoned. */
+  #forget(): void {
+    this.receive()
+    this.#reports?.close()
+    this.#reports = null
+    this.#worker = null
+  }
+
   /** Stops waiting for a thread that may be stuck in a file system call. */
   #abandon(worker: Worker): void {
-    this.#worker = null
+    this.#forget()
     worker.unref()
     void worker.terminate()
     this.#onClosed?.()

@@ -68,10 +68,13 @@ function startThread(t: TestContext, output: ShipperThreadOptions['output']) {
   }
   const memory = newLogMemory(new SharedTexts().memory, 8 * MIB, MIB)
   const ring = new RingWriter(memory.ring, 8 * MIB)
-  const data: ThreadData<TestThreadOptions> = { memory, lookEveryMs: 1, options }
-  const thread = new Worker(THIS_FILE, { workerData: data, transferList: [port2], env: {}, execArgv: [] })
+  const { port1: received, port2: reports } = new MessageChannel()
+  const data: ThreadData<TestThreadOptions> = { memory, reports, lookEveryMs: 1, options }
+  const transferList = [port2, reports]
+  const thread = new Worker(THIS_FILE, { workerData: data, transferList, env: {}, execArgv: [] })
   t.after(() => thread.terminate())
   t.after(() => clock.close())
+  t.after(() => received.close())
   let handed = 0
   /** Hands over records one by one and waits until each is taken. */
   const put = async (records: number, bytes: number): Promise<void> => {

@@ -151,19 +151,16 @@ function lossesSince({ encoded, safe, openFirst, openRecords }: Progress, { segm
  * Returns the changes of the counts after taking over the spools of others. Empty if nothing was taken over.
  */
 export function changesOf(result: AdoptionResult): LogChange[] {
-  const { segments, damaged, lost, takeovers, problem } = result
+  const { damaged, lost, takeovers, problem } = result
   const changes: LogChange[] = []
-  let records = 0
-  for (const segment of segments) records += segment.records
-  if (takeovers.length > 0 || problem !== '')
-    changes.push({ adopted: records, onDisk: records, takeovers, problem })
+  if (takeovers.length > 0 || problem !== '') changes.push({ takeovers, problem })
   if (lost > 0) {
     const reported = `${lost} records were lost when their process ended`
-    changes.push({ adopted: lost, dropped: lost, reason: 'process_lost', problem: reported })
+    changes.push({ onDisk: -lost, dropped: lost, reason: 'process_lost', problem: reported })
   }
   if (damaged > 0) {
     const reported = `${damaged} records of a spool were damaged`
-    changes.push({ adopted: damaged, dropped: damaged, reason: 'corrupt', problem: reported })
+    changes.push({ onDisk: -damaged, dropped: damaged, reason: 'corrupt', problem: reported })
   }
   return changes
 }

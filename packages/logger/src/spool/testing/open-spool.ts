@@ -20,12 +20,13 @@ class Ledger {
 
   readonly report = (change: LogChange): void => {
     const { taken = 0, adopted = 0, indexed = 0, dead = 0, dropped = 0, onDisk = 0, inMemory = 0 } = change
+    const takenOver = (change.takeovers ?? []).reduce((sum, { records }) => sum + records, 0)
     assert.equal(taken + adopted, indexed + dead + dropped + onDisk + inMemory, JSON.stringify(change))
-    this.account.received += taken + adopted
+    this.account.received += taken + adopted + takenOver
     this.account.indexed += indexed
     this.account.dead += dead
     this.account.dropped += dropped
-    this.account.onDisk += onDisk
+    this.account.onDisk += onDisk + takenOver
     this.account.inMemory += inMemory
     if (change.reason) this.reasons.push(change.reason)
     if (change.problem) this.problems.push(change.problem)
