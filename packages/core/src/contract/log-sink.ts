@@ -13,7 +13,8 @@ export const LOSS_REASONS = {
   write_error: 'Writing failed for a reason other than a full disk.',
   spool_full: 'The spool reached `spool.maxBytes`, and its oldest records were deleted.',
   corrupt: 'The records on disk are damaged.',
-  process_lost: 'The process ended before the records were on disk. The next owner of its spool counts them.',
+  process_lost:
+    'The process ended before the records were on disk, or while requests were under way. The next owner of its spool counts them.',
   writer_lost: 'The log thread ended before it had written the records.',
   close_deadline: 'The records were still pending when the shutdown deadline expired.',
   closed: 'The records arrived after the log was closed.',
@@ -130,7 +131,12 @@ export interface LogSink {
    */
   readonly opened: Promise<void>
   /**
-   * Accepts a finished exchange. Never blocks or throws. If the queue is full, it drops the record and counts
+   * Announces records of exchanges under way, which count as lost if the process is killed. A negative number
+   * takes announcements back.
+   */
+  announce(records: number): void
+  /**
+   * Accepts a finished exchange, which takes back one announcement. Never blocks or throws. If the queue is full, it drops the record and counts
    * it.
    */
   record(x: Exchange): void

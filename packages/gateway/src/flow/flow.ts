@@ -68,7 +68,10 @@ export class Flow implements ExchangeFlow {
     const { isOff, capture, isTraced } = logRuleOf(route.log, x.method)
     this.isLogged = !isOff
     this.timer = new ExchangeTimer(x, this.isLogged, this.context, this)
-    if (!isOff) x.times.keep()
+    if (!isOff) {
+      x.times.keep()
+      this.context.log.announce(1)
+    }
     if (isTraced) x.record.trace = new AttemptTrace(true)
     if (capture !== null) {
       x.record.capture = new Capture(capture, x)

@@ -9,6 +9,7 @@ function slowSink() {
   const sink: LogSink & { written: boolean } = {
     written: false,
     opened: Promise.resolve(),
+    announce: () => {},
     record: () => {},
     identity: () =>
       sink.written ? { ...EMPTY_LOG, received: 1, indexed: 1 } : { ...EMPTY_LOG, received: 1, inMemory: 1 },
@@ -48,6 +49,7 @@ test('records of a discarded sink, in its spool or delivered, stay counted', asy
     takeovers: readonly Takeover[] = [],
   ): LogSink => ({
     opened: Promise.resolve(),
+    announce: () => {},
     record: () => {},
     identity: () => {
       const onDisk = received - indexed

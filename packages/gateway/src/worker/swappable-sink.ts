@@ -12,6 +12,8 @@ export class SwappableSink implements LogSink {
   readonly #others = new Set<LogSink>()
   readonly #closing = new Set<Promise<void>>()
   #closed: LogIdentity = EMPTY_LOG
+  /** Records that exchanges under way will have. */
+  #announced = 0
 
   constructor(first: LogSink) {
     this.#current = first
@@ -21,7 +23,13 @@ export class SwappableSink implements LogSink {
     return this.#current.opened
   }
 
+  announce(records: number): void {
+    this.#announced += records
+    this.#current.announce(records)
+  }
+
   record(x: Exchange): void {
+    this.#announced--
     this.#current.record(x)
   }
 
@@ -34,6 +42,7 @@ export class SwappableSink implements LogSink {
   switchTo(sink: LogSink, deadlineMs: number): Promise<void> {
     const before = this.#current
     this.#current = sink
+    sink.announce(this.#announced)
     this.#others.delete(sink)
     return this.discard(before, deadlineMs)
   }

@@ -30,11 +30,13 @@ export interface SpoolWatch {
   readonly count: SpoolCount
   /** Name of the first thread's part of the spool. Null if the thread chooses one. */
   readonly owner: string | null
-  /**
-   * Saves the number of encoded records so that it survives this process. Does not throw.
-   * @returns False if it is not saved yet and must be saved again.
-   */
-  note(encoded: number): boolean
+  /** Keeps the number of records (`count[0]`, and those announced) so that it outlives this process. */
+  keep(records: number): void
+  /** Called when a thread has ended with this number of records, which are counted as lost. */
+  threadLost(records: number): void
+  /** Called when a thread has begun, with its owner name. The other records are those of `count[1]`. */
+  threadBegan(owner: string): void
+  /** Called after the last record. */
   close(): void
 }
 
@@ -43,16 +45,15 @@ export interface SpoolWatch {
  * - `[0]`: records encoded by the request path
  * - `[1]`: those of them that did not belong to this thread
  * - `[2]`: number of threads so far
- * - `[3]`: value of `[0]` that the thread has last saved
- * - `[4]`: arrival of the oldest undelivered record on the steady clock in milliseconds, or NaN if there is
+ * - `[3]`: arrival of the oldest undelivered record on the steady clock in milliseconds, or NaN if there is
  * none
  */
 export type SpoolCount = Float64Array<SharedArrayBuffer>
 
 /** Creates the shared count of a sink with a spool. */
 export function newSpoolCount(): SpoolCount {
-  const count = new Float64Array(new SharedArrayBuffer(40))
-  count[4] = Number.NaN
+  const count = new Float64Array(new SharedArrayBuffer(32))
+  count[3] = Number.NaN
   return count
 }
 
@@ -84,7 +85,9 @@ export class RecordQueue implements LogSink {
   #isTimerSet = false
   /** Records that were put in the ring, without those that were lost there or with a thread. */
   #published = 0
-  /** Those of them that ended threads left on disk. */
+  /** Announced records that have not followed yet. */
+  #announced = 0
+  /** Those of the published records that ended threads left on disk. */
   #left = 0
   /** Records of abandoned spools that this sink had already counted, and those found to be delivered. */
   #again = 0
@@ -125,11 +128,19 @@ export class RecordQueue implements LogSink {
     })
   }
 
+  announce(records: number): void {
+    if (this.#closed !== null) return
+    this.#announced = Math.max(0, this.#announced + records)
+    this.#options.spool?.keep(this.#spoolCount[0]! + this.#announced)
+  }
+
   record(x: Exchange): void {
-    if (this.#closed !== null) {
-      this.#drop(1, 'closed', 'they arrived after the traffic log was closed')
-      return
-    }
+    if (this.#closed === null) this.#take(x)
+    else this.#drop(1, 'closed', 'they arrived after the traffic log was closed')
+    this.announce(-1)
+  }
+
+  #take(x: Exchange): void {
     if (this.#ring.isFull) {
       this.#drop(1, 'queue_full', SLOW)
       return
@@ -153,7 +164,6 @@ export class RecordQueue implements LogSink {
     this.#published++
     this.#spoolCount[0]!++
     if (next === 'wake the thread') this.#thread.wake()
-    if (this.#options.spool !== null) this.#setTimer()
   }
 
   /** Writes a record, without its bodies if they make it too large. */
@@ -207,11 +217,13 @@ export class RecordQueue implements LogSink {
   }
 
   #lagMs(waiting: number): number {
-    const oldestMono = this.#spoolCount[4]!
+    const oldestMono = this.#spoolCount[3]!
     return Number.isNaN(oldestMono) || waiting === 0 ? 0 : Math.max(0, Math.round(steadyMs() - oldestMono))
   }
 
   close(deadlineMs: number): Promise<void> {
+    // Exchanges under way are now records of another sink.
+    this.announce(-this.#announced)
     this.#closed ??= this.#finish(deadlineMs)
     return this.#closed
   }
@@ -219,6 +231,7 @@ export class RecordQueue implements LogSink {
   #hear({ owner, takeovers, lost = 0, problem = '' }: FromThread): void {
     if (owner !== undefined) {
       this.#resolveOpened()
+      this.#options.spool?.threadBegan(owner)
       this.#owners.threadBegan(owner)
     }
     if (takeovers !== undefined) {
@@ -243,6 +256,7 @@ export class RecordQueue implements LogSink {
     const lost = inMemory + this.#ring.threadEnded()
     this.#published -= lost
     this.#spoolCount[1] = this.#spoolCount[0]! - this.#inRing(this.#counts)
+    this.#options.spool?.threadLost(lost)
     const cause = `the writer of the traffic log ended: ${problem}`
     if (lost > 0) this.#drop(lost, 'writer_lost', cause)
     else if (problem !== '') this.#report.note(0, cause)
@@ -279,8 +293,7 @@ export class RecordQueue implements LogSink {
 
   #tick(): void {
     this.#isTimerSet = false
-    const isNoted = this.#options.spool?.note(this.#spoolCount[0]!) ?? true
     this.#report.send(false)
-    if (this.#report.isPending || !isNoted) this.#setTimer()
+    if (this.#report.isPending) this.#setTimer()
   }
 }

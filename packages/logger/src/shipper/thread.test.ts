@@ -62,7 +62,13 @@ function startThread(t: TestContext, output: ShipperThreadOptions['output']) {
   const { port1: clock, port2 } = new MessageChannel()
   const options: TestThreadOptions = {
     ...{ dir: scratchDir(), maxBytes: 1e9, shareBytes: 1e9, minFreeBytes: 0, whenFull: 'drop-oldest' },
-    ...{ count: newSpoolCount(), firstOwner: null, worker: 1, preparation: { geo: null, privacy: null } },
+    ...{
+      count: newSpoolCount(),
+      firstOwner: null,
+      isCountKept: true,
+      worker: 1,
+      preparation: { geo: null, privacy: null },
+    },
     output,
     clock: port2,
   }

@@ -5,6 +5,7 @@ import type { ReportChange, ThreadData } from '../queue/messages.js'
 import { RecordFeed } from '../queue/record-feed.js'
 import type { SpoolCount } from '../queue/record-queue.js'
 import { takeLosses } from '../queue/shared-counts.js'
+import { removeLeftoverPages } from '../spool/count-page.js'
 import { ownerName } from '../spool/owner-name.js'
 import { Spool } from '../spool/spool.js'
 import { DeadLetters } from './dead-letters.js'
@@ -28,6 +29,8 @@ export interface ShipperThreadOptions {
    * its own, as later threads do.
    */
   readonly firstOwner: string | null
+  /** True if the request path keeps the number of records where it outlives the process. */
+  readonly isCountKept: boolean
   /** Index of the worker, for record IDs. */
   readonly worker: number
   readonly output: LogOutputOptions
@@ -36,10 +39,11 @@ export interface ShipperThreadOptions {
 }
 
 /**
- * Interval in milliseconds for saving the number of encoded records. Records newer than this are not counted
- * if the process is killed.
+ * Interval in milliseconds for saving the number of encoded records on disk: normally, and if nothing else
+ * would count them after the process is killed.
  */
-const MARK_EVERY_MS = 5
+const MARK_EVERY_MS = 1000
+const ONLY_MARK_EVERY_MS = 5
 /** Interval in milliseconds at which segments that are old enough are sealed. */
 const SEAL_EVERY_MS = 50
 /**
@@ -66,6 +70,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
     worker,
     count,
     firstOwner,
+    isCountKept,
     preparation: rules,
     ...bounds
   } = data.options
@@ -81,12 +86,8 @@ function serve(port: NonNullable<typeof parentPort>): void {
   }
   const before = count[1]!
   const encoded = () => count[0]! - before
-  const onNoted = (records: number) => (count[3] = before + records)
   const sealAfterMs = outputOptions.kind === 'elasticsearch' ? BULK_SEAL_MS : SEAL_MS
-  const spool = new Spool(
-    { root: dir, owner, encoded, noted: onNoted, isDirectoryMade, sealAfterMs, ...bounds },
-    report,
-  )
+  const spool = new Spool({ root: dir, owner, encoded, isDirectoryMade, sealAfterMs, ...bounds }, report)
   // From now on, the next owner counts all records lost by a kill.
   report({ owner })
   // Loading a database takes time.
@@ -103,10 +104,10 @@ function serve(port: NonNullable<typeof parentPort>): void {
         noted.set(seen)
       }
       spool.sealDue(performance.now())
-      count[4] = spool.oldestMono ?? Number.NaN
+      count[3] = spool.oldestMono ?? Number.NaN
       shipper.pump()
     }, SEAL_EVERY_MS),
-    setInterval(() => spool.mark(), MARK_EVERY_MS),
+    setInterval(() => spool.mark(), isCountKept ? MARK_EVERY_MS : ONLY_MARK_EVERY_MS),
     setInterval(() => spool.sync(), SYNC_EVERY_MS),
     setInterval(() => {
       spool.maintain(now())
@@ -126,6 +127,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
       void shipper.close(deadlineMs * SHIPPING_SHARE).finally(() => port.close())
     },
   })
+  removeLeftoverPages()
   spool.maintain(now())
   shipper.pump()
 }

@@ -22,9 +22,14 @@ export class FanOutSink implements LogSink {
     this.opened = allOf(outlets.map(({ sink }) => sink.opened))
   }
 
+  announce(records: number): void {
+    for (const { sink } of this.#outlets) sink.announce(records)
+  }
+
   record(x: Exchange): void {
     for (const { sink, wants } of this.#outlets) {
       if (wants === null || wants(x)) sink.record(x)
+      else sink.announce(-1)
     }
   }
 
@@ -45,6 +50,7 @@ async function allOf(promises: readonly Promise<void>[]): Promise<void> {
 /** Sink of a gateway without a traffic log. It discards all records. */
 export const noneSink: LogSink = {
   opened: Promise.resolve(),
+  announce(_records: number): void {},
   record(_x: Exchange): void {},
   identity: () => EMPTY_LOG,
   close: () => Promise.resolve(),

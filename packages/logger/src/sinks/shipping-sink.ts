@@ -38,6 +38,7 @@ export function openShippingSink(options: ShippingSinkOptions): LogSink {
     dir,
     count: watch.count,
     firstOwner: watch.owner,
+    isCountKept: watch.isExact,
     worker,
     output,
     whenFull: spool.whenFull,

@@ -101,7 +101,7 @@ function adoptionResult(
   let damaged = 0
   for (const { made } of adopted) rmSync(lockPath(root, made), { force: true })
   for (const { dir, made, from, by, isCounted, found } of adopted) {
-    const losses = lossesOf(takeProgress(dir), isCounted, found)
+    const losses = lossesOf(takeProgress(dir, made), isCounted, found)
     lost += losses.lost
     damaged += losses.damaged
     segments.push(...found.segments)

@@ -11,8 +11,8 @@ const SILENT_AFTER_MS = 30_000
 
 const ENDING = '.lock'
 
-/** Identity of an owner of spool directories. */
-interface Owner {
+/** Identity of a process that owns spool directories. */
+export interface ProcessIdentity {
   readonly host: string
   readonly pid: number
   /** Start time of the process in clock ticks. Unlike the process ID, it is not reused. */
@@ -71,6 +71,12 @@ export function isOwnerAlive(root: string, name: string, nowMs: number, modified
   return startOf(owner.pid) === owner.started && isAlive(owner.pid)
 }
 
+/** Returns true if a process of this machine has ended. Other processes cannot be checked. */
+export function endedForSure({ host, pid, started, namespace }: ProcessIdentity): boolean {
+  const own = thisProcess()
+  return host === own.host && namespace === own.namespace && startOf(pid) !== started
+}
+
 /** Returns true if an owner is or was a thread of this process. */
 export function isOwnedByThisProcess(root: string, name: string): boolean {
   const owner = readOwner(lockPath(root, name))
@@ -87,7 +93,8 @@ export function ownerOfLock(file: string): string | null {
   return file.endsWith(ENDING) ? file.slice(0, -ENDING.length) : null
 }
 
-function thisProcess(): Owner {
+/** Returns the identity of this process. */
+export function thisProcess(): ProcessIdentity {
   return {
     host: hostname(),
     pid: process.pid,
@@ -96,7 +103,7 @@ function thisProcess(): Owner {
   }
 }
 
-function readOwner(path: string): Owner | null {
+function readOwner(path: string): ProcessIdentity | null {
   try {
     const owner: unknown = JSON.parse(readFileSync(path, 'utf8'))
     if (!isOwner(owner)) return null
@@ -107,9 +114,9 @@ function readOwner(path: string): Owner | null {
   }
 }
 
-function isOwner(value: unknown): value is Owner {
+function isOwner(value: unknown): value is ProcessIdentity {
   if (typeof value !== 'object' || value === null) return false
-  const { host, pid, started, namespace } = value as Partial<Record<keyof Owner, unknown>>
+  const { host, pid, started, namespace } = value as Partial<Record<keyof ProcessIdentity, unknown>>
   const isText = [host, started, namespace].every((member) => typeof member === 'string')
   return isText && typeof pid === 'number'
 }

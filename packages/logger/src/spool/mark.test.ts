@@ -1,74 +1,82 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
-import { scratchDir, until } from '../testing.js'
+import { type TestContext, test } from 'node:test'
+import { scratchDir } from '../testing.js'
+import { createCountPage, readCountPage, removeCountPage, removeLeftoverPages } from './count-page.js'
 import { Mark, type Progress, takeProgress } from './mark.js'
 import { OwnerDirectoryWatch } from './owner-directory.js'
+import { ownerName } from './owner-name.js'
 
-const OWNER = '0123abcd-m0-1-abcdef'
+function ownerOf(t: TestContext): string {
+  const owner = ownerName(1)
+  t.after(() => removeCountPage(owner))
+  return owner
+}
 
-test('an adopter finds the last count of the request path', async () => {
-  const dir = scratchDir()
-  const mark = new Mark(dir, false)
-  mark.set({ encoded: 3, safe: 3, openFirst: 8192, openRecords: 2 })
-  for (const encoded of [5, 7, 9]) mark.noteEncoded(encoded)
-  await until(() => encodedIn(dir) === 9, 'the last count is there')
-  mark.close()
-  assert.deepEqual(takeProgress(dir), { encoded: 9, safe: 3, openFirst: 8192, openRecords: 2 })
-  assert.equal(takeProgress(dir), null)
-})
-
-test('a mark closed during a write accepts no more counts', async () => {
-  const dir = scratchDir()
-  const mark = new Mark(dir, false)
-  // A write of the previous test may still be in progress.
-  await until(() => mark.noteEncoded(5), 'it has its turn')
-  mark.close()
-  mark.noteEncoded(9)
-  await until(() => encodedIn(dir) === 5, 'what was under way is there')
-  assert.equal(takeProgress(dir)?.encoded, 5)
-})
-
-test('only one mark writes at a time, and others must retry', async () => {
-  const [dir, other] = [scratchDir(), scratchDir()]
-  const [mark, next] = [new Mark(dir, false), new Mark(other, false)]
-  // A write of the previous test may still be in progress.
-  await until(() => mark.noteEncoded(5), 'the first has its turn')
-  assert.equal(next.noteEncoded(7), false)
-  await until(() => encodedIn(dir) === 5, 'the first is there')
-  await until(() => next.noteEncoded(7), 'the other has its turn')
-  await until(() => encodedIn(other) === 7, 'the other is there')
-  mark.close()
-  next.close()
-})
-
-test('only counts that the thread has not saved are written, even without new records', async () => {
-  const root = scratchDir()
-  const watch = new OwnerDirectoryWatch(root, OWNER)
-  watch.count[3] = 4
-  assert.equal(watch.note(4), true)
-  assert.equal(watch.note(6), false)
-  await until(() => watch.note(6), 'it has its turn')
-  await until(() => encodedIn(join(root, OWNER)) === 6, 'the rest is there')
+test('an adopter finds the last count of the request path', (t) => {
+  const [root, owner] = [scratchDir(), ownerOf(t)]
+  const watch = new OwnerDirectoryWatch(root, owner)
+  assert.equal(watch.isExact, true)
+  const dir = join(root, owner)
+  new Mark(dir, true).set({ encoded: 3, safe: 3, openFirst: 8192, openRecords: 2 })
+  watch.keep(9)
+  assert.deepEqual(takeProgress(dir, owner), { encoded: 9, safe: 3, openFirst: 8192, openRecords: 2 })
+  assert.equal(readCountPage(owner), null)
+  assert.equal(takeProgress(dir, owner), null)
   watch.close()
+  watch.keep(10)
 })
 
-test('an unwritten or damaged mark has no progress', () => {
-  const dir = scratchDir()
+test('the records of a thread that has never written its mark are counted', (t) => {
+  const [root, owner] = [scratchDir(), ownerOf(t)]
+  new OwnerDirectoryWatch(root, owner).keep(5)
+  const progress = takeProgress(join(root, owner), owner)
+  assert.deepEqual(progress, { encoded: 5, safe: 0, openFirst: 0, openRecords: 0 })
+})
+
+test('records of an ended thread are counted once: as lost, or for it, or for its successor', (t) => {
+  const [root, owner, next] = [scratchDir(), ownerOf(t), ownerOf(t)]
+  const watch = new OwnerDirectoryWatch(root, owner)
+  watch.keep(10)
+  watch.threadBegan(owner)
+  watch.threadLost(2)
+  assert.equal(readCountPage(owner), 8)
+  // Seven records were the thread's, and three were waiting when it ended.
+  watch.count[1] = 7
+  watch.keep(12)
+  assert.equal(readCountPage(owner), 10)
+  watch.threadBegan(next)
+  assert.deepEqual([readCountPage(owner), readCountPage(next)], [5, 5])
+  watch.keep(13)
+  assert.deepEqual([readCountPage(owner), readCountPage(next)], [5, 6])
+})
+
+test('a page is deleted when its process has ended and nothing else of its owner is left', (t) => {
+  const [own, left, waiting] = [ownerOf(t), ownerOf(t), ownerOf(t)]
+  const root = scratchDir()
+  mkdirSync(join(root, `${waiting}~${own}`))
+  const program = `import { createCountPage } from '${new URL('count-page.js', import.meta.url)}'
+    for (const owner of ['${left}', '${waiting}']) createCountPage('${root}', owner, [1, 0])`
+  execFileSync(process.execPath, ['--input-type=module', '--eval', program])
+  createCountPage(root, own, [1, 0])
+  assert.deepEqual([readCountPage(own), readCountPage(left), readCountPage(waiting)], [1, 1, 1])
+  removeLeftoverPages()
+  assert.deepEqual([readCountPage(own), readCountPage(left), readCountPage(waiting)], [1, null, 1])
+})
+
+test('without a page, the count in the mark is used, unless the mark is unwritten or damaged', (t) => {
+  const [dir, owner] = [scratchDir(), ownerOf(t)]
   const path = join(dir, 'mark')
-  for (const bytes of [Buffer.alloc(0), Buffer.alloc(24, 1), Buffer.alloc(40, 0xff)]) {
+  for (const bytes of [Buffer.alloc(0), Buffer.alloc(24, 1), Buffer.alloc(32, 0xff)]) {
     writeFileSync(path, bytes)
-    assert.equal(takeProgress(dir), null)
+    assert.equal(takeProgress(dir, owner), null)
+    assert.equal(existsSync(path), false)
   }
   const progress: Progress = { encoded: 1, safe: 0, openFirst: -1, openRecords: 0 }
   const mark = new Mark(dir, false)
   mark.set(progress)
   mark.close()
-  assert.deepEqual(takeProgress(dir), progress)
+  assert.deepEqual(takeProgress(dir, owner), progress)
 })
-
-function encodedIn(dir: string): number {
-  const bytes = readFileSync(join(dir, 'mark'))
-  return bytes.length < 40 ? 0 : bytes.readDoubleLE(32)
-}

@@ -1,5 +1,6 @@
-import { closeSync, openSync, readFileSync, rmSync, unlinkSync, write, writeSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { readCountPage, removeCountPage } from './count-page.js'
 
 /** Progress of an owner, in records. */
 export interface Progress {
@@ -17,33 +18,23 @@ export interface Progress {
 
 const NUMBERS = ['encoded', 'safe', 'openFirst', 'openRecords'] as const
 const NUMBER_BYTES = 8
-const OWN_AT = NUMBERS.length * NUMBER_BYTES
-/**
- * Maximum number of concurrent writes per process. A stalled disk must not occupy all four libuv threads,
- * which are also needed for DNS lookups.
- */
-const MAX_WRITES = 1
-let writesUnderWay = 0
+const ALL_BYTES = NUMBERS.length * NUMBER_BYTES
 
 /** File name of the mark. Never a segment name. */
 const FILE = 'mark'
 
 /**
  * Progress of an owner, stored in its directory, so that only the next owner of the directory reads it. The
- * file contains the numbers of `Progress`, then `encoded` again as counted by the request path itself, 8
- * bytes each, little-endian. The page cache survives a killed process, so the adopter can compute how many
- * records were lost.
+ * file contains the numbers of `Progress`, 8 bytes each, little-endian. The page cache survives a killed
+ * process, so the adopter can compute how many records were lost. The number of encoded records in the file
+ * is that of the last write. The owner's `CountPage` has the current one.
  */
 export class Mark {
   readonly #path: string
   readonly #fd: number
-  readonly #bytes = Buffer.alloc(OWN_AT)
-  readonly #own = Buffer.alloc(NUMBER_BYTES)
+  readonly #bytes = Buffer.alloc(ALL_BYTES)
   /** True if the file contains the current numbers. */
   #isWritten = true
-  #encoded = 0
-  #isNoting = false
-  #isClosed = false
 
   /** @param isMade True if the file exists already. @throws The file system error. */
   constructor(dir: string, isMade: boolean) {
@@ -62,27 +53,13 @@ export class Mark {
     }
     if (isSame) return
     this.#isWritten = false
-    writeSync(this.#fd, this.#bytes, 0, OWN_AT, 0)
+    writeSync(this.#fd, this.#bytes, 0, ALL_BYTES, 0)
     this.#isWritten = true
   }
 
-  /**
-   * Saves the number encoded by the request path, because the owner's thread may be late or not have started.
-   * Does not block: at most one write is in progress, and a number that arrives meanwhile is written next.
-   * Write errors are ignored.
-   * @returns False if another owner's write is in progress. Call again later.
-   */
-  noteEncoded(received: number): boolean {
-    if (!this.#isNoting && writesUnderWay >= MAX_WRITES) return false
-    this.#encoded = received
-    if (!this.#isNoting && !this.#isClosed) this.#writeEncoded()
-    return true
-  }
-
-  /** Closes the file after the current write and keeps it. */
+  /** Closes the file and keeps it. */
   close(): void {
-    this.#isClosed = true
-    if (!this.#isNoting) closeSync(this.#fd)
+    closeSync(this.#fd)
   }
 
   /** Deletes the file, because all records are accounted for. */
@@ -90,45 +67,44 @@ export class Mark {
     closeSync(this.#fd)
     rmSync(this.#path, { force: true })
   }
-
-  #writeEncoded(): void {
-    const received = this.#encoded
-    if (this.#own.readDoubleLE(0) === received) return
-    this.#own.writeDoubleLE(received, 0)
-    this.#isNoting = true
-    writesUnderWay++
-    write(this.#fd, this.#own, 0, NUMBER_BYTES, OWN_AT, () => {
-      this.#isNoting = false
-      writesUnderWay--
-      if (this.#isClosed) closeSync(this.#fd)
-      else this.#writeEncoded()
-    })
-  }
 }
 
 /**
- * Reads and deletes the mark of a directory's creator. Returns null if the creator ended cleanly or the mark
- * was already read. Call it only after taking over the directory.
+ * Reads and deletes the mark of a directory's creator, and its count page. Returns null if the creator ended
+ * cleanly or the mark was already read. Call it only after taking over the directory.
  */
-export function takeProgress(dir: string): Progress | null {
-  const path = join(dir, FILE)
+export function takeProgress(dir: string, creator: string): Progress | null {
   try {
-    const bytes = readFileSync(path)
-    unlinkSync(path)
-    return progressOf(bytes)
+    const progress = progressOf(readFileSync(join(dir, FILE)), readCountPage(creator))
+    const mark = new Mark(dir, true)
+    if (progress !== null) keep(mark, progress)
+    removeCountPage(creator)
+    mark.remove()
+    return progress
   } catch {
     return null
   }
 }
 
-/** Parses a mark. Returns null if it was never written or its numbers are invalid. */
-function progressOf(bytes: Buffer): Progress | null {
-  if (bytes.length < OWN_AT) return null
-  const numberAt = (at: number): number => (bytes.length < at + NUMBER_BYTES ? 0 : bytes.readDoubleLE(at))
+/** Copies the number of the page to the mark, for the next adopter if this one ends before the mark is deleted. */
+function keep(mark: Mark, progress: Progress): void {
+  try {
+    mark.set(progress)
+  } catch {
+    // The disk is full.
+  }
+}
+
+/**
+ * Parses a mark. Returns null if its numbers are invalid, or if it was never written and there is no page.
+ * @param counted Number of encoded records according to the page, or null.
+ */
+function progressOf(bytes: Buffer, counted: number | null): Progress | null {
+  if (bytes.length < ALL_BYTES && counted === null) return null
   const [own = 0, safe = 0, openFirst = 0, openRecords = 0] = NUMBERS.map((_, i) =>
-    numberAt(i * NUMBER_BYTES),
+    bytes.length < ALL_BYTES ? 0 : bytes.readDoubleLE(i * NUMBER_BYTES),
   )
-  const encoded = Math.max(own, numberAt(OWN_AT))
+  const encoded = counted ?? own
   const numbers = [encoded, safe, openFirst, openRecords]
   return numbers.every(Number.isSafeInteger) ? { encoded, safe, openFirst, openRecords } : null
 }

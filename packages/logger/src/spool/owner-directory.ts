@@ -1,11 +1,13 @@
 import { makeFolders } from '@sluice/core'
 import { newSpoolCount, type SpoolWatch } from '../queue/record-queue.js'
 import { ownDirectory, removeEmpty } from './adoption.js'
+import { type CountPage, createCountPage, removeCountPage } from './count-page.js'
 import { OwnerLock } from './lock.js'
 import { Mark } from './mark.js'
 
 /** Files of an owner in the spool root: its lock, and its directory with the mark. */
 export class OwnerDirectory {
+  readonly #owner: string
   readonly #dir: string
   readonly #lock: OwnerLock
   readonly mark: Mark
@@ -15,6 +17,7 @@ export class OwnerDirectory {
    * leaving no files behind.
    */
   constructor(root: string, owner: string, isMade = false) {
+    this.#owner = owner
     this.#dir = ownDirectory(root, owner)
     this.#lock = new OwnerLock(root, owner, isMade)
     try {
@@ -36,48 +39,67 @@ export class OwnerDirectory {
   /** Releases the directory, so that others may take it over immediately. */
   release(): void {
     this.mark.remove()
+    removeCountPage(this.#owner)
     removeEmpty(this.#dir)
     this.#lock.release()
   }
 }
 
 /**
- * Creates an owner's directory before its thread starts, and saves the number of records there. The thread
- * may be starting or late, and the process can be killed at any moment.
+ * Creates an owner's directory before its thread starts, and counts the records where they outlive the
+ * process, which can be killed at any moment.
  */
 export class OwnerDirectoryWatch implements SpoolWatch {
   readonly count = newSpoolCount()
   /** Null if the directory cannot be created. The thread then retries and reports the problem. */
   readonly owner: string | null
-  readonly #directory: OwnerDirectory | null
-  /** Number of records at the previous check, and last number saved here. */
-  #before = Number.POSITIVE_INFINITY
-  #noted = 0
+  readonly #root: string
+  /** Owner of the page. */
+  #current: string
+  #page: CountPage
 
   constructor(root: string, owner: string) {
-    this.#directory = directoryAt(root, owner)
-    this.owner = this.#directory === null ? null : owner
+    this.#root = root
+    this.#current = owner
+    this.#page = createCountPage(root, owner, [0, 0])
+    this.owner = makeDirectory(root, owner) ? owner : null
   }
 
-  note(encoded: number): boolean {
-    // Later threads have their own directory, and the first one's count is closed.
-    if (this.#directory === null || this.count[2]! > 1) return true
-    // If the thread has saved the previous number, it will save this one, too.
-    const isTimely = this.count[3]! >= this.#before
-    this.#before = encoded
-    if (!isTimely && this.#directory.mark.noteEncoded(encoded)) this.#noted = encoded
-    return Math.max(this.count[3]!, this.#noted) >= encoded
+  /** True if the counts outlive the process. */
+  get isExact(): boolean {
+    return this.#page.isMapped
+  }
+
+  keep(records: number): void {
+    this.#page.numbers[0] = records
+  }
+
+  threadLost(records: number): void {
+    this.#page.numbers[1]! += records
+  }
+
+  threadBegan(owner: string): void {
+    if (owner === this.#current) return
+    const before = this.#page
+    this.#page = createCountPage(this.#root, owner, [before.numbers[0]!, this.count[1]!])
+    this.#current = owner
+    // The rest belongs to the new thread.
+    before.numbers[0] = this.count[1]!
+    before.close()
   }
 
   close(): void {
-    this.#directory?.mark.close()
+    this.#page.close()
+    this.#page = { numbers: Float64Array.of(0, 0), isMapped: false, close: () => {} }
   }
 }
 
-function directoryAt(root: string, owner: string): OwnerDirectory | null {
+/** Creates an owner's directory. Returns false if that fails. */
+function makeDirectory(root: string, owner: string): boolean {
   try {
-    return new OwnerDirectory(root, owner)
+    new OwnerDirectory(root, owner).mark.close()
+    return true
   } catch {
-    return null
+    return false
   }
 }

@@ -11,8 +11,6 @@ import { Segment, type SegmentLocation } from './segment.js'
 export interface SpoolOptions extends RoomOptions {
   /** Returns the number of records encoded by the request path so far. */
   readonly encoded: () => number
-  /** Called with the number of records that was saved to disk. */
-  readonly noted?: (encoded: number) => void
   /** True if the owner's directory was created before this thread started. */
   readonly isDirectoryMade: boolean
   /** Age in milliseconds at which an open segment is sealed. */
@@ -110,15 +108,13 @@ export class Spool {
   /** Saves the progress for the next owner. */
   mark(): void {
     const open = this.#open?.isOnDisk === true ? this.#open : null
-    const encoded = this.#options.encoded()
     try {
       this.#directory?.mark.set({
-        encoded,
+        encoded: this.#options.encoded(),
         safe: this.#taken - this.#memoryRecords,
         openFirst: open?.location.first ?? this.#next,
         openRecords: open?.records ?? 0,
       })
-      this.#options.noted?.(encoded)
     } catch (error) {
       this.#report({ problem: `cannot write the spool's mark: ${(error as Error).message}` })
     }
@@ -223,6 +219,7 @@ export class Spool {
   settle(segment: Segment): void {
     this.#all.delete(segment)
     this.#count(segment, -segment.bytes, -segment.records)
+    if (!segment.isOnDisk) this.mark()
     try {
       segment.remove()
       if (segment.location.dir !== ownDirectory(this.#options.root, this.#options.owner))
