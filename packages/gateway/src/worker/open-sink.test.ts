@@ -7,9 +7,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { LogPlan, LogSpoolPlan, RoutePlan } from '@sluice/config'
+import type { LogPlan, LogSpoolPlan, Plan, RoutePlan } from '@sluice/config'
 import { assertIdentity } from '@sluice/core/testing'
+import { sampleExchange } from '@sluice/logger/testing'
 import { startGateway, until } from '../testing/gateway.js'
+import { openSink } from './open-sink.js'
 
 const TLS = { caFile: null, insecure: false }
 
@@ -194,4 +196,26 @@ test('if one of several targets fails to open, all are closed', async (t) => {
     outputs: [{ ...common, id: 'bad', file: fileOf('in-the-way') }],
   }
   await assert.rejects(startGateway(t, { log }), /in-the-way/)
+})
+
+test('targets with the same fields and capture share the work of writing a record', async (t) => {
+  const dir = scratch(t)
+  const target = (id: string) => ({
+    ...({ id, sink: 'file', fields: 'standard', elasticsearch: null, privacy: null } as const),
+    ...{ when: null, share: null, capture: null },
+    file: { dir: join(dir, id), maxBytes: 1024 ** 2, segmentBytes: 256 * 1024 },
+  })
+  const log: LogPlan = {
+    ...target('main'),
+    ...{ outputs: [target('a'), target('b')], geo: null, slowMs: 1000, unknownRoutes: true },
+  }
+  const sink = openSink({ log } as Plan, { worker: 0, version: '1', configDigest: () => '' })
+  t.after(() => sink.close(10_000))
+  const x = sampleExchange()
+  let writes = 0
+  Object.defineProperty(x, 'result', { get: () => `written ${++writes} times` })
+  sink.record(x)
+  await sink.close(10_000)
+  assert.equal(sink.identity().indexed, 3)
+  assert.equal(writes, 1)
 })

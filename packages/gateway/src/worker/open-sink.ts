@@ -20,6 +20,7 @@ import {
   type Outlet,
   openFileSink,
   openShippingSink,
+  RecordEncoders,
   type SinkOptions,
 } from '@sluice/logger'
 
@@ -42,10 +43,11 @@ const MAIN = 'main'
  * @throws Error if a directory is unusable; sinks opened before are closed again.
  */
 export function openSink({ log }: Plan, common: CommonOptions): LogSink {
-  const options: CommonOptions = { ...common, geo: log.geo, slowMs: log.slowMs }
-  const main = log.sink === 'none' ? noneSink : openOutlet({ ...log, sink: log.sink }, log, options)
-  if (log.outputs.length === 0) return main
-  const outlets: Outlet[] = log.sink === 'none' ? [] : [{ id: MAIN, sink: main, wants: null }]
+  const { geo, slowMs, sink } = log
+  const options: CommonOptions = { ...common, geo, slowMs, encoders: new RecordEncoders() }
+  const main = sink === 'none' ? null : openOutlet({ ...log, sink }, log, options)
+  if (log.outputs.length === 0) return main ?? noneSink
+  const outlets: Outlet[] = main === null ? [] : [{ id: MAIN, sink: main, wants: null }]
   try {
     for (const target of log.outputs)
       outlets.push({ id: target.id, sink: openTarget(target, log, options), wants: choiceOf(target) })
@@ -57,7 +59,7 @@ export function openSink({ log }: Plan, common: CommonOptions): LogSink {
 }
 
 /** Opens a target. Its problems are reported with its name. */
-function openTarget(target: LogOutputPlan, log: LogPlan, common: CommonOptions): LogSink {
+function openTarget(target: LogOutputPlan, log: LogPlan, common: CommonOptions): Outlet['sink'] {
   const name = `target '${target.id}'`
   const onProblem = (message: string): void => common.onProblem?.(`${name}: ${message}`)
   try {
@@ -67,7 +69,7 @@ function openTarget(target: LogOutputPlan, log: LogPlan, common: CommonOptions):
   }
 }
 
-function openOutlet(outlet: LogOutletPlan, log: LogPlan, common: CommonOptions): LogSink {
+function openOutlet(outlet: LogOutletPlan, log: LogPlan, common: CommonOptions): Outlet['sink'] {
   const options = { ...common, fields: outlet.fields, privacy: outlet.privacy ?? log.privacy }
   if (outlet.sink === 'file') return openFileSink({ ...outlet.file, ...options })
   return openShippingSink({ ...options, ...SHIPPING[outlet.sink](outlet) })

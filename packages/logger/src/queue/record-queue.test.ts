@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { recordEnv } from '../record/record-env.js'
+import type { RecordOptions } from '../record/record-env.js'
 import { assertIdentity, closeWhole, sampleExchange, until } from '../testing.js'
+import { RecordEncoder } from './record-encoder.js'
 import { newSpoolCount, RecordQueue, type RecordQueueOptions } from './record-queue.js'
 import type { WriterProgram } from './writer-thread.js'
 
@@ -42,12 +43,17 @@ function program({ start = '', lines = '', close = '' }: Misbehaviour): WriterPr
   return { entry, options: new SharedArrayBuffer(4) }
 }
 
+const OPTIONS: RecordOptions = {
+  ...{ fields: 'standard', worker: 0, node: 'n', version: '1' },
+  configDigest: () => 'abc',
+}
+
 const HANGS = program({ start: 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)' })
 
 function open(t: TestContext, writer: WriterProgram, changes: Partial<RecordQueueOptions> = {}) {
   const problems: string[] = []
   const sink = new RecordQueue({
-    env: recordEnv({ fields: 'standard', worker: 0, node: 'n', version: '1', configDigest: () => 'abc' }),
+    encoder: new RecordEncoder(OPTIONS),
     program: writer,
     ...{ queueBytes: 1_000_000, flushMs: 1, maxRecordBytes: 100_000 },
     onProblem: (message) => problems.push(message),

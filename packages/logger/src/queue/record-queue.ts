@@ -1,10 +1,9 @@
 import type { Exchange, LogIdentity, LogSink, LossReason } from '@sluice/core'
 import { steadyMs } from '../lib/steady-clock.js'
-import { writeRecord } from '../record/record.js'
-import type { RecordEnv } from '../record/record-env.js'
-import { RecordWriter } from '../record/record-writer.js'
+import type { RecordWriter } from '../record/record-writer.js'
 import { type FromThread, type LogMemory, newLogMemory } from './messages.js'
 import { ProblemReport } from './problem-report.js'
+import type { RecordEncoder } from './record-encoder.js'
 import { RingWriter } from './ring.js'
 import { type Counts, CountsWriter, readCounts } from './shared-counts.js'
 import { SpoolOwners } from './spool-owners.js'
@@ -12,7 +11,8 @@ import { type WriterProgram, WriterThread } from './writer-thread.js'
 
 /** Options for passing records from the request path to a log thread. */
 export interface RecordQueueOptions {
-  readonly env: RecordEnv
+  /** Writes the records. Targets with the same record options can share it. */
+  readonly encoder: RecordEncoder
   readonly program: WriterProgram
   /** Maximum number of bytes waiting for the thread. Beyond it, new records are dropped. */
   readonly queueBytes: number
@@ -77,7 +77,6 @@ export class RecordQueue implements LogSink {
   readonly #options: RecordQueueOptions
   readonly #memory: LogMemory
   readonly #ring: RingWriter
-  readonly #writer: RecordWriter
   readonly #lost: CountsWriter
   readonly #thread: WriterThread
   readonly #report: ProblemReport
@@ -100,9 +99,9 @@ export class RecordQueue implements LogSink {
 
   constructor(options: RecordQueueOptions) {
     this.#options = options
-    this.#memory = newLogMemory(options.env.texts.memory, options.queueBytes, options.maxRecordBytes)
+    this.#memory = newLogMemory(options.encoder.texts, options.queueBytes, options.maxRecordBytes)
     this.#ring = new RingWriter(this.#memory.ring, options.queueBytes)
-    this.#writer = new RecordWriter()
+    options.encoder.addRing(this.#ring)
     this.#lost = new CountsWriter(this.#memory.lost)
     // Counting into an unused array is cheaper than checking whether there is a spool.
     this.#spoolCount = options.spool?.count ?? newSpoolCount()
@@ -128,6 +127,10 @@ export class RecordQueue implements LogSink {
     })
   }
 
+  get encoder(): RecordEncoder {
+    return this.#options.encoder
+  }
+
   announce(records: number): void {
     if (this.#closed !== null) return
     this.#announced = Math.max(0, this.#announced + records)
@@ -135,6 +138,12 @@ export class RecordQueue implements LogSink {
   }
 
   record(x: Exchange): void {
+    this.encoder.begin()
+    this.add(x)
+  }
+
+  /** Adds the record of an exchange that the encoder has begun. */
+  add(x: Exchange): void {
     if (this.#closed === null) this.#take(x)
     else this.#drop(1, 'closed', 'they arrived after the traffic log was closed')
     this.announce(-1)
@@ -145,18 +154,20 @@ export class RecordQueue implements LogSink {
       this.#drop(1, 'queue_full', SLOW)
       return
     }
+    const { encoder, maxRecordBytes } = this.#options
+    let record: RecordWriter
     try {
-      this.#write(x)
+      record = encoder.encode(x, maxRecordBytes)
     } catch (error) {
       // A bug, but it must not affect the request.
       this.#drop(1, 'not_encodable', String(error))
       return
     }
-    if (this.#writer.jsonBytes > this.#options.maxRecordBytes) {
-      this.#drop(1, 'too_large', `a record of ${this.#writer.jsonBytes} bytes does not fit in a segment`)
+    if (record.jsonBytes > maxRecordBytes) {
+      this.#drop(1, 'too_large', `a record of ${record.jsonBytes} bytes does not fit in a segment`)
       return
     }
-    const next = this.#ring.add(this.#writer)
+    const next = this.#ring.add(record)
     if (next === 'drop the record') {
       this.#drop(1, 'queue_full', SLOW)
       return
@@ -164,18 +175,6 @@ export class RecordQueue implements LogSink {
     this.#published++
     this.#spoolCount[0]!++
     if (next === 'wake the thread') this.#thread.wake()
-  }
-
-  /** Writes a record, without its bodies if they make it too large. */
-  #write(x: Exchange): void {
-    const writer = this.#writer
-    const { env, maxRecordBytes } = this.#options
-    if (env.texts.isFull && this.#ring.isEmpty) env.texts.clear()
-    writer.begin()
-    writeRecord(x, env, writer)
-    if (writer.jsonBytes <= maxRecordBytes || x.record.capture === null) return
-    writer.begin()
-    writeRecord(x, env, writer, false)
   }
 
   identity(): LogIdentity {

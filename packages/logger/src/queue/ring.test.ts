@@ -115,3 +115,17 @@ test('the successor of an ended reader gets what was not released', () => {
   assert.equal(writer.threadEnded(), 0)
   assert.deepEqual(taken(new RingReader(memory)), ['b', 'c'])
 })
+
+test('a mark is passed when all records before it are written, even if the ring never becomes empty', () => {
+  const { writer, reader } = openRing()
+  assert.equal(writer.isMarkPassed, true)
+  add(writer, 'a')
+  add(writer, 'b')
+  writer.mark()
+  add(writer, 'c')
+  taken(reader, 1)
+  assert.equal(writer.isMarkPassed, false)
+  taken(reader, 1)
+  assert.equal(writer.isMarkPassed, true)
+  assert.deepEqual(taken(reader), ['c'])
+})

@@ -56,6 +56,8 @@ export class RingWriter {
   #freed = 0
   /** Freed bytes when a thread ended while it was writing, or null. */
   #endedAt: number | null = null
+  /** Published bytes at `mark`, or null once the log thread has written them. */
+  #mark: number | null = null
 
   /** @param maxWaiting Number of waiting bytes from which the ring takes no more records. */
   constructor({ state, words }: RingMemory, maxWaiting: number) {
@@ -71,10 +73,15 @@ export class RingWriter {
     return this.#waiting >= this.#maxWaiting
   }
 
-  /** True if the log thread has written all records. */
-  get isEmpty(): boolean {
+  /** Marks the records so far. It replaces the mark before. */
+  mark(): void {
+    this.#mark = this.#published
+  }
+
+  /** True if the log thread has written all marked records. */
+  get isMarkPassed(): boolean {
     this.#look()
-    return this.#published === this.#freed
+    return this.#mark === null
   }
 
   /** Adds a record. Returns what the caller must do. */
@@ -121,6 +128,8 @@ export class RingWriter {
     // In the epoch before, the tail has reached the head.
     this.#tail = (tail & EPOCH) === this.#epoch ? tail & ~EPOCH : 0
     this.#freed = Atomics.load(this.#state, STATE.freed)
+    // Here, because the difference would become ambiguous after 2^31 bytes. A ring that is written to is looked at earlier.
+    if (this.#mark !== null && ((this.#freed - this.#mark) | 0) >= 0) this.#mark = null
   }
 
   /** Moves the head to a place with this many free bytes in one piece. Returns false if there is none. */

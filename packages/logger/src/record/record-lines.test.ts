@@ -14,7 +14,7 @@ const lines = new RecordLines(texts.memory)
 
 /** Returns the text of a template with values, as a shared text and as a part of the record. */
 function textOf(template: string, write: (w: RecordWriter) => void): string {
-  if (texts.isFull) texts.clear()
+  if (texts.isFull) texts.switchHalf()
   const [shared, inline] = [texts.add(template, NOBODY), NO_REFERENCE].map((position) => {
     writer.begin()
     writer.template(position, template)
@@ -129,9 +129,12 @@ test('texts that were replaced in the shared memory are read again', () => {
   }
   const first = shared.add('first', NOBODY)
   assert.equal(read(first), 'first\n')
-  shared.clear()
+  shared.switchHalf()
+  const second = shared.add('second', NOBODY)
+  assert.deepEqual([read(first), read(second)], ['first\n', 'second\n'])
+  shared.switchHalf()
   assert.equal(shared.add('other', NOBODY), first)
-  assert.equal(read(first), 'other\n')
+  assert.deepEqual([read(first), read(second)], ['other\n', 'second\n'])
   while (!shared.isFull) shared.add('x'.repeat(8000), NOBODY)
   assert.equal(shared.add('y'.repeat(8000), NOBODY), NO_REFERENCE)
 })

@@ -1,11 +1,14 @@
 /**
- * JSON texts that many records contain, in memory that the request path and the log thread share. It begins with the
+ * JSON texts that many records contain, in memory that the request path and log threads share. It begins with the
  * generation as u32. A record refers to a text by its position. A text is its length as u16, followed by printable
  * ASCII.
+ *
+ * Texts are added to one half. When it is full, they are added to the other half, which replaces what is there. Until
+ * then, waiting records can refer to both halves. Each time is a new generation.
  */
 export type TextMemory = Uint8Array<SharedArrayBuffer>
 
-const MEMORY_BYTES = 256 * 1024
+const HALF_BYTES = 256 * 1024
 const FIRST_POSITION = 4
 const HEAD_BYTES = 2
 /** Longer texts are part of each record. */
@@ -15,21 +18,22 @@ export const NO_REFERENCE = -1
 
 /** Someone who keeps references to shared texts. */
 export interface TextUser {
-  /** Called when the references become invalid. */
+  /** Called when the references will become invalid. */
   forget(): void
 }
 
 /** The request path's side of the shared texts. */
 export class SharedTexts {
-  readonly memory: TextMemory = new Uint8Array(new SharedArrayBuffer(MEMORY_BYTES))
+  readonly memory: TextMemory = new Uint8Array(new SharedArrayBuffer(2 * HALF_BYTES))
   readonly #buffer = Buffer.from(this.memory.buffer)
   readonly #generation = new Int32Array(this.memory.buffer, 0, 1)
   /** Those who have added texts. */
   readonly #users = new Set<TextUser>()
   #used = FIRST_POSITION
+  #end = HALF_BYTES
   #isFull = false
 
-  /** True if a text did not fit. Call `clear` as soon as no waiting record refers to a text. */
+  /** True if a text did not fit. Call `switchHalf` as soon as no waiting record refers to the other half. */
   get isFull(): boolean {
     return this.#isFull
   }
@@ -39,7 +43,7 @@ export class SharedTexts {
     if (text.length > MAX_TEXT_BYTES) return NO_REFERENCE
     const at = this.#used
     const end = at + HEAD_BYTES + text.length
-    if (end > this.memory.length) {
+    if (end > this.#end) {
       this.#isFull = true
       return NO_REFERENCE
     }
@@ -50,11 +54,13 @@ export class SharedTexts {
     return at
   }
 
-  /** Makes room for new texts. All references become invalid. */
-  clear(): void {
+  /** Replaces the texts in the other half by new ones. All texts must be added again. */
+  switchHalf(): void {
     for (const user of this.#users) user.forget()
     this.#users.clear()
-    this.#used = FIRST_POSITION
+    const isFirst = this.#end === HALF_BYTES
+    this.#used = isFirst ? HALF_BYTES : FIRST_POSITION
+    this.#end = isFirst ? 2 * HALF_BYTES : HALF_BYTES
     this.#isFull = false
     Atomics.add(this.#generation, 0, 1)
   }

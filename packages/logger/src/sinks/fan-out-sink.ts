@@ -1,10 +1,12 @@
 import { EMPTY_LOG, type Exchange, type LogIdentity, type LogSink, sumOfCounts } from '@sluice/core'
+import type { RecordEncoder } from '../queue/record-encoder.js'
+import type { RecordQueue } from '../queue/record-queue.js'
 
 /** A target of a traffic log that has several. */
 export interface Outlet {
   /** Key of its counts in `LogIdentity.targets`. */
   readonly id: string
-  readonly sink: LogSink
+  readonly sink: RecordQueue
   /**
    * Returns true if the target receives the record of a finished exchange. Null sends it all records. Must
    * not throw.
@@ -12,13 +14,18 @@ export interface Outlet {
   readonly wants: ((x: Exchange) => boolean) | null
 }
 
-/** Traffic log with several targets. Each receives the records it wants, independently of the others. */
+/**
+ * Traffic log with several targets. Each receives the records it wants, independently of the others. Targets that share
+ * an encoder receive copies of the same record.
+ */
 export class FanOutSink implements LogSink {
   readonly opened: Promise<void>
   readonly #outlets: readonly Outlet[]
+  readonly #encoders: readonly RecordEncoder[]
 
   constructor(outlets: readonly Outlet[]) {
     this.#outlets = outlets
+    this.#encoders = [...new Set(outlets.map(({ sink }) => sink.encoder))]
     this.opened = allOf(outlets.map(({ sink }) => sink.opened))
   }
 
@@ -27,8 +34,9 @@ export class FanOutSink implements LogSink {
   }
 
   record(x: Exchange): void {
+    for (const encoder of this.#encoders) encoder.begin()
     for (const { sink, wants } of this.#outlets) {
-      if (wants === null || wants(x)) sink.record(x)
+      if (wants === null || wants(x)) sink.add(x)
       else sink.announce(-1)
     }
   }

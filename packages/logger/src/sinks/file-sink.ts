@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import type { LogSink } from '@sluice/core'
 import { checkedPreparation } from '../preparation/preparation.js'
+import type { RecordQueue } from '../queue/record-queue.js'
 import type { WriterThreadOptions } from '../writer/thread.js'
 import { makeWritable, openQueue, type SinkOptions } from './sink-options.js'
 
@@ -31,7 +31,7 @@ const WRITERS = 8
  * @throws Error if the directory cannot be created or written, or the privacy rules are invalid.
  * @throws RangeError if `maxBytes` is too small.
  */
-export function openFileSink(options: FileSinkOptions): LogSink {
+export function openFileSink(options: FileSinkOptions): RecordQueue {
   if (options.maxBytes < MIN_CAP_BYTES) {
     throw new RangeError(
       `the size limit of the traffic log is ${options.maxBytes} bytes; set it to at least 1mb`,

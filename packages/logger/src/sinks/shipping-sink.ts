@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import type { LogSink } from '@sluice/core'
 import { checkedPreparation } from '../preparation/preparation.js'
+import type { RecordQueue } from '../queue/record-queue.js'
 import type { LogOutputOptions } from '../shipper/open-output.js'
 import type { ShipperThreadOptions } from '../shipper/thread.js'
 import { OwnerDirectoryWatch } from '../spool/owner-directory.js'
@@ -29,7 +29,7 @@ const MAX_RECORD_BYTES = 1024 ** 2
  * necessary.
  * @throws Error if the spool directory cannot be created or written, or the privacy rules are invalid.
  */
-export function openShippingSink(options: ShippingSinkOptions): LogSink {
+export function openShippingSink(options: ShippingSinkOptions): RecordQueue {
   const { spool, output, worker } = options
   const dir = resolve(spool.dir)
   makeWritable(dir, 'the log spool', 'choose another spool.dir')

@@ -1,9 +1,10 @@
 import { accessSync, constants } from 'node:fs'
 import { hostname } from 'node:os'
-import { type LogSink, makeFolders } from '@sluice/core'
+import { makeFolders } from '@sluice/core'
 import type { GeoOptions } from '../preparation/places.js'
+import { RecordEncoders } from '../queue/record-encoder.js'
 import { RecordQueue, type RecordQueueOptions } from '../queue/record-queue.js'
-import { type RecordOptions, recordEnv } from '../record/record-env.js'
+import type { RecordOptions } from '../record/record-env.js'
 import type { PrivacyOptions } from '../redaction/privacy-options.js'
 
 /** Options for every sink of a worker. */
@@ -23,6 +24,8 @@ export interface SinkOptions extends Omit<RecordOptions, 'node'> {
   readonly queueBytes?: number
   /** Maximum delay in milliseconds before a record is handed over for writing; default 20. */
   readonly flushMs?: number
+  /** Encoders of the log's other targets. A target with the same record options shares one. Absent shares none. */
+  readonly encoders?: RecordEncoders
   /** Called when a problem occurs, at most once per second. */
   readonly onProblem?: (message: string) => void
 }
@@ -34,15 +37,28 @@ const FLUSH_MS = 20
 export function openQueue(
   options: SinkOptions,
   thread: Pick<RecordQueueOptions, 'program' | 'maxRecordBytes' | 'spool'>,
-): LogSink {
+): RecordQueue {
   return new RecordQueue({
-    env: recordEnv({ ...options, node: options.node ?? hostname() }),
+    encoder: (options.encoders ?? new RecordEncoders()).of(recordOptions(options)),
     queueBytes: options.queueBytes ?? QUEUE_BYTES,
     flushMs: options.flushMs ?? FLUSH_MS,
     // Problems also appear in the counts.
     onProblem: options.onProblem ?? (() => {}),
     ...thread,
   })
+}
+
+/** Returns the record options with defaults, so that equal options can be recognized. */
+function recordOptions(options: SinkOptions): Required<RecordOptions> {
+  const { fields, worker, version, configDigest } = options
+  return {
+    ...{ fields, worker, version, configDigest },
+    node: options.node ?? hostname(),
+    environment: options.environment ?? null,
+    sensitiveNames: options.sensitiveNames ?? [],
+    capture: options.capture ?? null,
+    slowMs: options.slowMs ?? Number.POSITIVE_INFINITY,
+  }
 }
 
 /**
