@@ -20,6 +20,7 @@ test('fields of another type, missing ones and a strict mapping are reported', (
       id: { type: 'keyword' },
       client: { properties: { ip: { type: 'ip', ignore_malformed: true }, port: { type: 'integer' } } },
       url: { properties: { path: { type: 'keyword' } } },
+      ua: { type: 'alias', path: 'agent' },
     },
   }
   const actual = {
@@ -28,6 +29,7 @@ test('fields of another type, missing ones and a strict mapping are reported', (
       id: { type: 'long' },
       client: { properties: { ip: { type: 'ip' } } },
       url: { type: 'text' },
+      ua: { type: 'alias', path: 'id' },
     },
   }
   assert.deepEqual(mappingDifferences(actual, wanted), [
@@ -35,6 +37,7 @@ test('fields of another type, missing ones and a strict mapping are reported', (
     'client.ip: rejects malformed values',
     'client.port: not mapped',
     'url: text, not object',
+    'ua: alias of id, not alias of agent',
     'dynamic: strict, not false',
   ])
 })

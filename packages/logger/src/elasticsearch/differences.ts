@@ -2,6 +2,8 @@
 interface Mapping {
   readonly dynamic?: unknown
   readonly type?: unknown
+  /** Target of an alias. */
+  readonly path?: unknown
   readonly ignore_malformed?: unknown
   readonly properties?: Readonly<Record<string, Mapping>>
 }
@@ -34,7 +36,8 @@ function compare(
   }
 }
 
-function typeOf({ type }: Mapping): string {
+function typeOf({ type, path }: Mapping): string {
+  if (type === 'alias') return `alias of ${path}`
   return typeof type === 'string' ? type : 'object'
 }
 

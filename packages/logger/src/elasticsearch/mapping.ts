@@ -18,6 +18,11 @@ const shown: estypes.MappingProperty = { type: 'text', index: false }
 /** Object with any keys, mapped as one field so that header names cannot grow the mapping. */
 const fields: estypes.MappingProperty = { type: 'flattened', ignore_above: 1024 }
 
+/** Second name of a field, from the Elastic Common Schema (ECS). Records do not contain it. */
+function alias(path: string): estypes.MappingProperty {
+  return { type: 'alias', path }
+}
+
 function group(properties: Record<string, estypes.MappingProperty>): estypes.MappingProperty {
   return { properties }
 }
@@ -45,12 +50,15 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     trace: group({ id: otherId }),
     span: group({ id: otherId }),
     env: keyword,
+    service: group({ environment: alias('env'), version: alias('gw.version') }),
+    host: group({ name: alias('gw.pod') }),
     gw: group({ pod: keyword, worker: { type: 'short' }, version: keyword, config: keyword }),
     group: keyword,
     api: keyword,
     revision: keyword,
     route: keyword,
     consumer: group({ id: keyword, name: keyword, auth: keyword, credential: keyword }),
+    user: group({ id: alias('consumer.id'), name: alias('consumer.name') }),
     client: group({
       ip: { type: 'ip', ignore_malformed: true },
       port: { type: 'integer' },
@@ -58,16 +66,27 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
       country: keyword,
     }),
     xff: keyword,
-    http: group({ method: keyword, version: keyword }),
+    http: group({
+      method: keyword,
+      version: keyword,
+      request: group({
+        id: alias('id'),
+        method: alias('http.method'),
+        body: group({ bytes: alias('req.bytes_b') }),
+      }),
+      response: group({ status_code: alias('res.status'), body: group({ bytes: alias('res.bytes_b') }) }),
+    }),
     url: group({
       scheme: keyword,
       host: keyword,
+      domain: alias('url.host'),
       path: keyword,
       original: keyword,
       query: keyword,
       template: keyword,
     }),
     ua: keyword,
+    user_agent: group({ original: alias('ua') }),
     req: group({ bytes_h: size, bytes_b: size, ct: keyword, encoding: keyword }),
     res: group({ status: { type: 'short' }, bytes_h: size, bytes_b: size, ct: keyword }),
     up: group({
@@ -103,7 +122,14 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
       client_write: phase,
     }),
     result: keyword,
-    error: group({ code: keyword, policy: keyword, phase: keyword, reason: keyword, msg: { type: 'text' } }),
+    error: group({
+      code: keyword,
+      policy: keyword,
+      phase: keyword,
+      reason: keyword,
+      msg: { type: 'text' },
+      message: alias('error.msg'),
+    }),
     limit: group({ name: keyword, remaining: long }),
     cache: group({ status: keyword, age: long }),
     // Nested like `policies`. At most 32 per record.

@@ -42,6 +42,8 @@ export function isNumberField(path: string): boolean {
   for (const [i, name] of names.entries()) {
     const field: Field | undefined = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (field === undefined) break
+    if (field.type === 'alias')
+      throw new UnknownNameError(`records have no field '${path}'; use ${field.path}`, path, [])
     if (field.type === 'flattened' && i < names.length - 1) return false
     if (field.properties === undefined) {
       if (i === names.length - 1 && field.type !== 'flattened') return NUMBER_TYPES.has(field.type)
@@ -62,6 +64,8 @@ export function isNumberField(path: string): boolean {
 
 interface Field {
   readonly type?: string
+  /** Target of an alias. */
+  readonly path?: string
   readonly properties?: Fields
 }
 type Fields = Readonly<Record<string, Field>>
@@ -72,6 +76,7 @@ const FIELDS: readonly string[] = pathsOf(TRAFFIC_MAPPING.properties as Fields, 
 function pathsOf(fields: Fields, parent: string): string[] {
   return Object.entries(fields).flatMap(([name, { type, properties }]) => {
     const path = `${parent}${name}`
+    if (type === 'alias') return []
     if (properties !== undefined) return pathsOf(properties, `${path}.`)
     return type === 'flattened' ? `${path}.NAME` : path
   })

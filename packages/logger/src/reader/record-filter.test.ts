@@ -159,6 +159,11 @@ test('unknown names are rejected with the known ones', () => {
     [{ method: 'GTE' }, "'GTE' is not a method", 'GET'],
     [{ method: ['get', 'put,patsch'] }, "'PATSCH' is not a method", 'PATCH'],
     [{ where: ['http.method=get'] }, "'get' is not a method", 'GET'],
+    [
+      { where: ['http.request.method=GET'] },
+      "records have no field 'http.request.method'; use http.method",
+      '',
+    ],
     [{ result: 'failed' }, "'failed' is not a result", 'error'],
     [
       { code: 'GW_UPSTREAM_TIMEOU' },
