@@ -96,7 +96,7 @@ test('--log-sink replaces all targets', async (t) => {
   assert.equal(existsSync(join(dir, 'all')), false)
 })
 
-test('a document without a readable log is reported', async (t) => {
+test('a document without a readable log, or with one that does not respond, is reported', async (t) => {
   const document = (log: string) => fileWith(t, `version: 1\nlog: { ${log} }\n`)
   const tail = (config: string, ...more: string[]) =>
     gwInProcess(['logs', 'tail', '--no-follow', '-c', config, ...more])
@@ -104,6 +104,9 @@ test('a document without a readable log is reported', async (t) => {
   assert.match(none.stderr, /has log\.sink: none, so there is no traffic log; /)
   const unread = await tail(document('outputs: [{ id: out, sink: stdout }]'))
   assert.match(unread.stderr, /has out\.sink: stdout, which gw cannot read; /)
+  const settings = 'elasticsearch: { product: opensearch, nodes: ["http://127.0.0.1:9"] }'
+  const openSearch = await tail(document(`sink: elasticsearch, ${settings}`))
+  assert.deepEqual([openSearch.code, /127\.0\.0\.1:9 does not respond/.test(openSearch.stderr)], [5, true])
   const both = await tail(document('sink: stdout, outputs: [{ id: out, sink: stdout }]'))
   assert.match(both.stderr, /has log\.sink: stdout, out\.sink: stdout, which gw cannot read/)
 })

@@ -48,8 +48,7 @@ async function openOfDocument(flags: SourceFlags, config: string): Promise<Recor
   const outlets = await outletsOf(config, flags.target)
   for (const { outlet } of outlets) {
     if (outlet.sink === 'file') return openFiles(flags, outlet.file.dir)
-    const isReadable = outlet.elasticsearch !== null && outlet.elasticsearch.product !== 'opensearch'
-    if (outlet.sink === 'elasticsearch' && isReadable)
+    if (outlet.sink === 'elasticsearch' && outlet.elasticsearch !== null)
       return openElasticsearch(documentAccess(flags, outlet.elasticsearch))
   }
   const there = outlets.filter(

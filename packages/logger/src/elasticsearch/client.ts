@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs'
+import type { Readable } from 'node:stream'
 import { Client, type ClientOptions } from '@elastic/elasticsearch'
-import { Transport, type TransportOptions } from '@elastic/transport'
+import {
+  type ConnectionOptions,
+  Transport,
+  type TransportOptions,
+  UndiciConnection,
+} from '@elastic/transport'
 
 /** Connection options for an Elasticsearch cluster. */
 export interface ElasticsearchAccess {
@@ -36,6 +42,7 @@ export const ANSWER_BOUNDS = {
 export function elasticsearchClient(access: ElasticsearchAccess, more: ClientOptions = {}): Client {
   const options: ClientOptions = {
     nodes: [...access.nodes],
+    Connection: BoundedConnection,
     compression: access.compress,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Only tries the other nodes. The shipper handles delayed retries.
@@ -46,6 +53,22 @@ export function elasticsearchClient(access: ElasticsearchAccess, more: ClientOpt
     ...more,
   }
   return new Client(options)
+}
+
+/** Connection that survives responses beyond their size limit. */
+class BoundedConnection extends UndiciConnection {
+  constructor(options: ConnectionOptions) {
+    super(options)
+    const { pool } = this
+    const request = pool.request.bind(pool) as (options: object) => Promise<{ readonly body: Readable }>
+    // The library rejects such a response, but an unhandled error of its body would also end the process.
+    const guarded = async (options: object) => {
+      const response = await request(options)
+      response.body.on('error', () => {})
+      return response
+    }
+    Object.assign(pool, { request: guarded })
+  }
 }
 
 /** Transport without the product check and the media types of Elasticsearch, which OpenSearch does not know. */

@@ -9,6 +9,8 @@ export interface Location {
 
 /** Remedy if the server is not Elasticsearch. */
 const OPENSEARCH = '; for OpenSearch, set log.elasticsearch.product: opensearch'
+/** Message of OpenSearch for points in time of Elasticsearch. */
+const UNKNOWN_PATH = /no handler found for uri \[[^\]]*\/_pit\b/
 const MAX_REASON = 500
 /** Statuses of a temporarily unavailable cluster. */
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504])
@@ -43,10 +45,10 @@ function messageOf(error: unknown, status: number, { nodes, dataStream }: Locati
   if (isAbsent(error)) {
     return `data stream ${dataStream} does not exist in ${cluster}; create it with gw log-setup, or specify another one`
   }
-  if (status > 0) return `${cluster} responded with ${status}: ${textOf(error)}`
-  if (error instanceof errors.ProductNotSupportedError)
-    return `the server at ${nodes.join(', ')} is not Elasticsearch${OPENSEARCH}`
   const reason = textOf(error)
+  if (error instanceof errors.ProductNotSupportedError || UNKNOWN_PATH.test(reason))
+    return `the server at ${nodes.join(', ')} is not Elasticsearch${OPENSEARCH}`
+  if (status > 0) return `${cluster} responded with ${status}: ${reason}`
   const remedy = /certificate/.test(reason)
     ? '; trust it with --es-ca-file or log.elasticsearch.tls.caFile'
     : ''

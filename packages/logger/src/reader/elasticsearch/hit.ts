@@ -22,9 +22,9 @@ const CODES: Readonly<Record<string, string>> = {
   '\\t': '\\u0009',
 }
 
-/** Converts a search hit. The search must sort by time first. */
+/** Converts a search hit. The search must sort by time first, as text or in milliseconds. */
 export function hitOf({ _id, _source, sort }: estypes.SearchHit): Hit {
-  const timeMs = Date.parse(String(sort?.[0]))
+  const timeMs = new Date(sort?.[0] as string | number).getTime()
   const time = Number.isNaN(timeMs) ? 0 : timeMs
   const documentId = _id ?? ''
   if (typeof _source !== 'object' || _source === null) return { documentId, view: null, timeMs: time }

@@ -1,6 +1,7 @@
 import type { Client, estypes } from '@elastic/elasticsearch'
 import { type Criterion, type FieldCriterion, fieldsOf, type TextPattern } from '../criterion.js'
 import type { RecordFilter } from '../record-filter.js'
+import type { SnapshotOptions } from './snapshot.js'
 
 type Query = estypes.QueryDslQueryContainer
 
@@ -10,10 +11,12 @@ type Query = estypes.QueryDslQueryContainer
  */
 const MAX_PREFIX_LENGTH = 1000
 /**
- * Maximum length of an indexed value in our flattened fields. Elasticsearch does not mark longer values as
- * ignored.
+ * Maximum length of an indexed value. Elasticsearch does not mark longer ones in flattened fields as ignored,
+ * OpenSearch none at all.
  */
-const MAX_FLATTENED_LENGTH = 1024
+const MAX_INDEXED_LENGTH = 1024
+/** Type of a keyword field in OpenSearch. */
+const UNMARKED_KEYWORD = 'keyword without marks of ignored values'
 const LARGEST: ReadonlyMap<string, number> = new Map([
   ['byte', 127],
   ['short', 32_767],
@@ -59,7 +62,10 @@ function criterionQuery(criterion: Criterion, types: FieldTypes): Query | null {
   if (list === undefined) return plainQuery(criterion, types)
   if (others.length > 0 || fields.length > 1 || list[1] === PARTLY_NESTED) return null
   const query = plainQuery(criterion, types)
-  return query === null ? null : anyOf([{ nested: { path: list[0], query } }, notIndexed(fields[0]!)])
+  if (query === null) return null
+  const nested = { nested: { path: list[0], query } }
+  // The document itself has no items, so a query for documents without the field would match all.
+  return types.get(fields[0]!) === UNMARKED_KEYWORD ? nested : anyOf([nested, notIndexed(fields[0]!, types)])
 }
 
 function plainQuery(criterion: FieldCriterion, types: FieldTypes): Query | null {
@@ -72,10 +78,10 @@ function plainQuery(criterion: FieldCriterion, types: FieldTypes): Query | null 
       // A list is indexed as its individual values, so excluding matching documents could exclude too many.
       return null
     case 'prefix':
-      if (types.get(criterion.field) !== 'keyword' || criterion.value === '') return null
+      if (!isKeyword(types.get(criterion.field)) || criterion.value === '') return null
       return anyOf([
         { prefix: { [criterion.field]: shortened(criterion.value) } },
-        notIndexed(criterion.field),
+        notIndexed(criterion.field, types),
       ])
     case 'range':
       return rangeQuery(criterion.field, { gte: criterion.from, lte: criterion.to }, types)
@@ -94,11 +100,11 @@ function allAsked(queries: readonly (Query | null)[]): Query | null {
 }
 
 function patternQuery(field: string, { parts }: TextPattern, types: FieldTypes): Query | null {
-  if (types.get(field) !== 'keyword') return null
+  if (!isKeyword(types.get(field))) return null
   const value = parts.map((part) => part.replace(/[\\?*]/g, '\\$&')).join('*')
   return value.length > MAX_PREFIX_LENGTH
     ? null
-    : anyOf([{ wildcard: { [field]: { value } } }, notIndexed(field)])
+    : anyOf([{ wildcard: { [field]: { value } } }, notIndexed(field, types)])
 }
 
 /** Truncates a prefix without splitting a surrogate pair. */
@@ -111,17 +117,18 @@ function equalsQuery(field: string, value: string, types: FieldTypes): Query | n
   const type = types.get(field)
   if (type === undefined) return flattenedQuery(field, value, types)
   const term: Query = { term: { [field]: value } }
-  if (type === 'keyword') return anyOf([term, notIndexed(field)])
+  if (type === UNMARKED_KEYWORD && value.length <= MAX_INDEXED_LENGTH) return term
+  if (isKeyword(type)) return anyOf([term, notIndexed(field, types)])
   if (type === 'boolean') return value === 'true' || value === 'false' ? term : null
   if (type !== 'ip' && !LARGEST.has(type)) return null
   // Elasticsearch parses the value like those in records. A value that the field type cannot represent
   // matches nothing.
-  return anyOf([{ match: { [field]: { query: value, lenient: true } } }, notIndexed(field)])
+  return anyOf([{ match: { [field]: { query: value, lenient: true } } }, notIndexed(field, types)])
 }
 
 function flattenedQuery(field: string, value: string, types: FieldTypes): Query | null {
   const isMember = [...types].some(([parent, type]) => type === 'flattened' && field.startsWith(`${parent}.`))
-  return isMember && value.length <= MAX_FLATTENED_LENGTH ? { term: { [field]: value } } : null
+  return isMember && value.length <= MAX_INDEXED_LENGTH ? { term: { [field]: value } } : null
 }
 
 function rangeQuery(field: string, bounds: { gte?: number; lte?: number }, types: FieldTypes): Query | null {
@@ -129,13 +136,19 @@ function rangeQuery(field: string, bounds: { gte?: number; lte?: number }, types
   if (largest === undefined) return null
   const within = (bound: number): number => Math.min(Math.max(bound, -largest), largest)
   const range = Object.fromEntries(Object.entries(bounds).map(([end, bound]) => [end, within(bound)]))
-  return anyOf([{ range: { [field]: range } }, notIndexed(field)])
+  return anyOf([{ range: { [field]: range } }, notIndexed(field, types)])
+}
+
+function isKeyword(type: string | undefined): boolean {
+  return type === 'keyword' || type === UNMARKED_KEYWORD
 }
 
 /**
- * Matches documents in which Elasticsearch did not index a field because its value was too long or malformed.
+ * Matches documents in which a field was not indexed because its value was too long or malformed. For
+ * keywords in OpenSearch, also those without the field.
  */
-function notIndexed(field: string): Query {
+function notIndexed(field: string, types: FieldTypes): Query {
+  if (types.get(field) === UNMARKED_KEYWORD) return { bool: { must_not: { exists: { field } } } }
   return { term: { _ignored: field } }
 }
 
@@ -155,20 +168,29 @@ export type FieldTypes = ReadonlyMap<string, string>
  */
 export async function fieldTypes(
   client: Client,
-  dataStream: string,
+  { dataStream, product }: SnapshotOptions,
   { criteria, signal }: { readonly criteria: readonly Criterion[]; readonly signal: AbortSignal },
 ): Promise<FieldTypes> {
   const types = new Map<string, string>()
   const fields = [...new Set(criteria.flatMap(fieldsOf).flatMap(withParents))]
   if (fields.length === 0) return types
-  const answer = await client.fieldCaps({ index: dataStream, fields, include_unmapped: true }, { signal })
+  // OpenSearch reads the fields from the query only, unlike `client.fieldCaps`.
+  const answer = await client.transport.request<estypes.FieldCapsResponse>(
+    {
+      method: 'GET',
+      path: `/${encodeURIComponent(dataStream)}/_field_caps`,
+      querystring: { fields, include_unmapped: true },
+    },
+    { signal },
+  )
   for (const [field, capabilities] of Object.entries(answer.fields)) {
     const kinds = Object.values(capabilities)
     if (kinds.some(({ type }) => type === 'nested'))
       types.set(field, kinds.length === 1 ? 'nested' : PARTLY_NESTED)
     const [only, ...others] = kinds
     if (only === undefined || others.length > 0 || only.metadata_field || !only.searchable) continue
-    types.set(field, only.type)
+    const isUnmarked = product === 'opensearch' && only.type === 'keyword'
+    types.set(field, isUnmarked ? UNMARKED_KEYWORD : only.type)
   }
   return types
 }

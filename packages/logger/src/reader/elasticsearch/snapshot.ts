@@ -1,4 +1,5 @@
 import { type Client, errors, type estypes } from '@elastic/elasticsearch'
+import type { ElasticsearchAccess } from '../../elasticsearch/client.js'
 import { type Hit, hitOf } from './hit.js'
 
 /** Options for reading a snapshot. */
@@ -18,6 +19,18 @@ const MAX_PAGE = 1000
  */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024
 
+/** Data stream to read. */
+export interface SnapshotOptions extends Pick<ElasticsearchAccess, 'product'> {
+  readonly dataStream: string
+}
+
+interface PointInTime {
+  /** ID in a response of Elasticsearch. */
+  readonly id?: string
+  /** ID in a response of OpenSearch. */
+  readonly pit_id?: string
+}
+
 /**
  * State of a data stream at one moment (a point in time in Elasticsearch). Pages neither repeat nor skip
  * records, whatever is written meanwhile.
@@ -25,17 +38,32 @@ const MAX_PAGE_BYTES = 32 * 1024 * 1024
 export class Snapshot {
   readonly #client: Client
   readonly #signal: AbortSignal
-  #id: string
+  readonly #isOpenSearch: boolean
+  #id = ''
 
-  private constructor(client: Client, signal: AbortSignal, id: string) {
+  private constructor(client: Client, { product }: SnapshotOptions, signal: AbortSignal) {
     this.#client = client
     this.#signal = signal
-    this.#id = id
+    this.#isOpenSearch = product === 'opensearch'
   }
 
-  static async open(client: Client, dataStream: string, signal: AbortSignal): Promise<Snapshot> {
-    const { id } = await client.openPointInTime({ index: dataStream, keep_alive: KEEP_ALIVE }, { signal })
-    return new Snapshot(client, signal, id)
+  static async open(client: Client, options: SnapshotOptions, signal: AbortSignal): Promise<Snapshot> {
+    const snapshot = new Snapshot(client, options, signal)
+    const { id, pit_id } = await client.transport.request<PointInTime>(
+      {
+        method: 'POST',
+        path: `/${encodeURIComponent(options.dataStream)}${snapshot.#path}`,
+        querystring: { keep_alive: KEEP_ALIVE },
+      },
+      { signal },
+    )
+    snapshot.#id = id ?? pit_id ?? ''
+    return snapshot
+  }
+
+  /** Path of the points in time. */
+  get #path(): string {
+    return this.#isOpenSearch ? '/_search/point_in_time' : '/_pit'
   }
 
   /** Yields the documents sorted by time, then by record ID. */
@@ -59,9 +87,10 @@ export class Snapshot {
     }
   }
 
-  /** Closes the point in time. If that fails, Elasticsearch closes it when its keep-alive expires. */
+  /** Closes the point in time. If that fails, the cluster closes it when its keep-alive expires. */
   async close(): Promise<void> {
-    await this.#client.closePointInTime({ id: this.#id }).catch(() => {})
+    const body = this.#isOpenSearch ? { pit_id: [this.#id] } : { id: this.#id }
+    await this.#client.transport.request({ method: 'DELETE', path: this.#path, body }).catch(() => {})
   }
 
   /** Returns a page, or null if it is too large. */
@@ -76,7 +105,7 @@ export class Snapshot {
           pit: { id: this.#id, keep_alive: KEEP_ALIVE },
           query,
           size,
-          sort: sortBy(order),
+          sort: this.#isOpenSearch ? openSearchSort(order) : sortBy(order),
           track_total_hits: false,
           // Treat a failed shard as an error, because partial results would look complete.
           allow_partial_search_results: false,
@@ -102,6 +131,18 @@ function sortBy(order: 'asc' | 'desc'): estypes.Sort {
     { '@timestamp': time },
     { id: { order, unmapped_type: 'keyword' } },
     { _shard_doc: { order } } as estypes.SortCombinations,
+  ]
+}
+
+/**
+ * Returns the sort order for OpenSearch. It has no format for times, so they are milliseconds. Its last
+ * criterion differs between the documents of a shard only, which suffices because records have an ID.
+ */
+function openSearchSort(order: 'asc' | 'desc'): estypes.Sort {
+  return [
+    { '@timestamp': { order, numeric_type: 'date' } },
+    { id: { order, unmapped_type: 'keyword' } },
+    { _doc: { order } },
   ]
 }
 

@@ -16,7 +16,7 @@ export interface ElasticsearchSourceOptions extends ElasticsearchAccess {
   readonly onProblem: (problem: string) => void
 }
 
-/** Traffic log in an Elasticsearch data stream. Only needs the privilege `read` on the data stream. */
+/** Traffic log in a data stream of Elasticsearch or OpenSearch. Only needs the privilege `read` on the data stream. */
 export class ElasticsearchSource implements RecordSource {
   readonly #options: ElasticsearchSourceOptions
   readonly #client: Client
@@ -103,12 +103,12 @@ export class ElasticsearchSource implements RecordSource {
   }
 
   #snapshot(signal: AbortSignal): Promise<Snapshot> {
-    return Snapshot.open(this.#client, this.#options.dataStream, signal)
+    return Snapshot.open(this.#client, this.#options, signal)
   }
 
   async #query(filter: RecordFilter, signal: AbortSignal): Promise<estypes.QueryDslQueryContainer> {
     const { criteria } = filter
-    const types = await fieldTypes(this.#client, this.#options.dataStream, { criteria, signal })
+    const types = await fieldTypes(this.#client, this.#options, { criteria, signal })
     return queryOf(filter, types)
   }
 
