@@ -75,6 +75,7 @@ export {
   type HttpClientTls,
 } from './contract/http-client.js'
 export {
+  deduplicateCounts,
   EMPTY_LOG,
   LOSS_REASONS,
   type LogCounts,

@@ -62,14 +62,10 @@ export interface SpoolHandovers {
   readonly takeovers: readonly Takeover[]
 }
 
-/** Takeover of the spool directory of a process that has ended. */
+/** Takeover of everything that an owner has left in its spool. */
 export interface Takeover {
-  /** Owner that created the directory. */
-  readonly made: string
-  /** Previous owner. */
-  readonly from: string
-  /** New owner. */
-  readonly by: string
+  /** The previous owner, and the owners whose records it had taken over itself. */
+  readonly from: readonly string[]
   /** Number of records that the new owner counts as received: those on disk and those lost. */
   readonly records: number
 }
@@ -121,6 +117,37 @@ const NO_SPOOLS: SpoolHandovers = { left: {}, takeovers: [] }
 
 function both(a: SpoolHandovers = NO_SPOOLS, b: SpoolHandovers = NO_SPOOLS): SpoolHandovers {
   return { left: { ...a.left, ...b.left }, takeovers: [...a.takeovers, ...b.takeovers].slice(-MAX_TAKEOVERS) }
+}
+
+/**
+ * Removes what a takeover has replaced from counts: the records in it are in the counts of both owners.
+ * @param all Takeovers of the whole log. Another target may have received a spool.
+ */
+export function deduplicateCounts(log: LogCounts, all = log.spools?.takeovers ?? []): LogCounts {
+  if (log.spools === undefined || all.length === 0) return log
+  const own = new Set(log.spools.takeovers)
+  const left: Record<string, number> = { ...log.spools.left }
+  const takeovers: Takeover[] = []
+  let { received, indexed, onDisk, inMemory } = log
+  // An owner's own takeovers come before the takeover of that owner, which includes them.
+  for (const takeover of [...all].sort((a, b) => a.from.length - b.from.length)) {
+    const from = takeover.from.filter((owner) => left[owner] === undefined)
+    let had = 0
+    for (const owner of takeover.from) {
+      had += left[owner] ?? 0
+      delete left[owner]
+    }
+    const again = own.has(takeover) ? Math.min(had, takeover.records) : 0
+    received -= again
+    // Missing records were delivered by an owner that ended before it could report.
+    indexed += had - again
+    const fromDisk = Math.min(had, onDisk)
+    onDisk -= fromDisk
+    inMemory -= had - fromDisk
+    // The rest is for counts that are not in this sum.
+    if (own.has(takeover) && from.length > 0) takeovers.push({ from, records: takeover.records - again })
+  }
+  return { ...log, received, indexed, onDisk, inMemory, spools: { left, takeovers } }
 }
 
 /** Receiver of traffic log records in a worker. */

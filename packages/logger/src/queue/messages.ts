@@ -2,13 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Takeover } from '@sluice/core'
 import type { TextMemory } from '../record/shared-texts.js'
 import { newRing, type RingMemory } from './ring.js'
-import {
-  type CountChange,
-  type CountsMemory,
-  type NotedLosses,
-  newCounts,
-  newNotedLosses,
-} from './shared-counts.js'
+import { type CountChange, type CountsMemory, newCounts } from './shared-counts.js'
 
 /** Memory shared by the request path and a log thread. It outlives the thread. */
 export interface LogMemory {
@@ -20,13 +14,13 @@ export interface LogMemory {
   /** Records that the request path has lost, as `dropped`. */
   readonly lost: CountsMemory
   /** Those of them that log threads have noted. */
-  readonly noted: NotedLosses
+  readonly noted: CountsMemory
 }
 
 /** Creates the memory of a log. See `newRing` for the sizes. */
 export function newLogMemory(texts: TextMemory, waitingBytes: number, maxRecordBytes: number): LogMemory {
   const ring = newRing(waitingBytes, maxRecordBytes)
-  return { ring, texts, counts: newCounts(), lost: newCounts(), noted: newNotedLosses() }
+  return { ring, texts, counts: newCounts(), lost: newCounts(), noted: newCounts() }
 }
 
 /** `workerData` of a log thread. */
@@ -53,8 +47,19 @@ export interface FromThread {
   readonly lost?: number
 }
 
+/** Lost records that are counted, but not in a gap record yet. */
+export interface Gap {
+  /** Number of records by reason. */
+  readonly reasons: Readonly<Record<string, number>>
+  /** Time of the first loss in milliseconds. */
+  readonly sinceMs: number
+}
+
 /** Change that a log thread reports. */
-export interface LogChange extends CountChange, FromThread {}
+export interface LogChange extends CountChange, FromThread {
+  /** Losses that former owners of a spool have counted. */
+  readonly gaps?: readonly Gap[]
+}
 
 /** Reports a change. */
 export type ReportChange = (change: LogChange) => void

@@ -1,4 +1,14 @@
-import type { Exchange, LogIdentity, LogSink, LossReason } from '@sluice/core'
+import {
+  deduplicateCounts,
+  EMPTY_LOG,
+  type Exchange,
+  type LogCounts,
+  type LogIdentity,
+  type LogSink,
+  type LossReason,
+  type SpoolHandovers,
+  sumOfCounts,
+} from '@sluice/core'
 import { steadyMs } from '../lib/steady-clock.js'
 import type { RecordWriter } from '../record/record-writer.js'
 import { type FromThread, type LogMemory, newLogMemory } from './messages.js'
@@ -6,7 +16,6 @@ import { ProblemReport } from './problem-report.js'
 import type { RecordEncoder } from './record-encoder.js'
 import { RingWriter } from './ring.js'
 import { type Counts, CountsWriter, readCounts } from './shared-counts.js'
-import { SpoolOwners } from './spool-owners.js'
 import { type WriterProgram, WriterThread } from './writer-thread.js'
 
 /** Options for passing records from the request path to a log thread. */
@@ -62,6 +71,7 @@ export function newSpoolCount(): SpoolCount {
  * the gateway's start.
  */
 const OPENING_MS = 5000
+const NO_SPOOLS: SpoolHandovers = { left: {}, takeovers: [] }
 const SLOW = 'the writer of the traffic log is too slow'
 
 /**
@@ -82,20 +92,21 @@ export class RecordQueue implements LogSink {
   readonly #report: ProblemReport
   readonly #timer: NodeJS.Timeout
   #isTimerSet = false
-  /** Records that were put in the ring, without those that were lost there or with a thread. */
+  /** Records that were put in the ring, without those that were lost there or with a thread, or left on disk by it. */
   #published = 0
   /** Announced records that have not followed yet. */
   #announced = 0
-  /** Those of the published records that ended threads left on disk. */
-  #left = 0
-  /** Records of abandoned spools that this sink had already counted, and those found to be delivered. */
-  #again = 0
-  #delivered = 0
   #closed: Promise<void> | null = null
   /** Final counts of the thread, once the sink is closed. */
   #final: Counts | null = null
   readonly #spoolCount: SpoolCount
-  readonly #owners: SpoolOwners
+  /** Owner name of the current thread, or empty until it has reported its name. */
+  #owner: string
+  /**
+   * Records that ended threads have left on disk, or that the thread has taken over. Those that have left the disk since
+   * then are negative numbers in the counts of the thread.
+   */
+  #former: LogCounts & { readonly spools: SpoolHandovers } = { ...EMPTY_LOG, spools: NO_SPOOLS }
 
   constructor(options: RecordQueueOptions) {
     this.#options = options
@@ -105,7 +116,7 @@ export class RecordQueue implements LogSink {
     this.#lost = new CountsWriter(this.#memory.lost)
     // Counting into an unused array is cheaper than checking whether there is a spool.
     this.#spoolCount = options.spool?.count ?? newSpoolCount()
-    this.#owners = new SpoolOwners(options.spool?.owner ?? '')
+    this.#owner = options.spool?.owner ?? ''
     this.opened = options.spool === null ? Promise.resolve() : this.#opening()
     this.#report = new ProblemReport(options.onProblem)
     this.#thread = new WriterThread(options.program, this.#memory, options.flushMs, {
@@ -179,27 +190,33 @@ export class RecordQueue implements LogSink {
 
   identity(): LogIdentity {
     const counts = this.#counts
-    const { indexed, dead, deadRemoved, adopted, onDisk, inMemory } = counts
+    const { indexed, dead, deadRemoved, adopted, onDisk } = counts
     const droppedBy = new Map(readCounts(this.#memory.lost).droppedBy)
-    let received = this.#published + adopted - this.#again
+    let received = this.#published + adopted
     for (const records of droppedBy.values()) received += records
     for (const [reason, records] of counts.droppedBy)
       droppedBy.set(reason, (droppedBy.get(reason) ?? 0) + records)
     let dropped = 0
     for (const records of droppedBy.values()) dropped += records
-    const inRing = this.#inRing(counts)
-    return {
+    const inMemory = this.#inRing(counts) + counts.inMemory
+    const current = this.#onDisk(counts)
+    const thread = {
       received,
-      indexed: indexed + this.#delivered,
+      indexed,
       dead,
       deadRemoved,
       dropped,
       droppedBy: Object.fromEntries(droppedBy),
-      onDisk: onDisk + this.#owners.endedRecords,
-      inMemory: inRing + inMemory,
-      lagMs: this.#lagMs(onDisk + inMemory),
-      ...(this.#options.spool === null ? {} : { spools: this.#owners.handovers(onDisk + inMemory + inRing) }),
+      onDisk,
+      inMemory,
+      lagMs: this.#lagMs(current + counts.inMemory),
     }
+    if (this.#options.spool === null) return thread
+    const { left, takeovers } = this.#former.spools
+    const held = current + inMemory
+    const isOwner = this.#owner !== '' && held > 0
+    const spools = { left: isOwner ? { ...left, [this.#owner]: held } : left, takeovers }
+    return { ...sumOfCounts([thread, this.#former]), spools }
   }
 
   get #counts(): Counts {
@@ -207,12 +224,18 @@ export class RecordQueue implements LogSink {
     const counts = readCounts(this.#memory.counts)
     // Received afterwards, so that no takeover is missing whose records have left the disk.
     this.#thread.receive()
-    const { adopted } = this.#owners
-    return { ...counts, adopted: counts.adopted + adopted, onDisk: counts.onDisk + adopted }
+    return counts
+  }
+
+  /** Returns the number of records that the current thread has on disk. */
+  #onDisk({ onDisk }: Counts): number {
+    let records = onDisk + this.#former.onDisk
+    for (const left of Object.values(this.#former.spools.left)) records -= left
+    return records
   }
 
   #inRing({ taken }: Counts): number {
-    return this.#published - this.#left - taken
+    return this.#published - taken
   }
 
   #lagMs(waiting: number): number {
@@ -227,17 +250,13 @@ export class RecordQueue implements LogSink {
     return this.#closed
   }
 
-  #hear({ owner, takeovers, lost = 0, problem = '' }: FromThread): void {
+  #hear({ owner, takeovers = [], lost = 0, problem = '' }: FromThread): void {
     if (owner !== undefined) {
       this.#resolveOpened()
       this.#options.spool?.threadBegan(owner)
-      this.#owners.threadBegan(owner)
+      this.#owner = owner
     }
-    if (takeovers !== undefined) {
-      const { again, delivered } = this.#owners.takeOver(takeovers)
-      this.#again += again
-      this.#delivered += delivered
-    }
+    for (const takeover of takeovers) this.#addFormer(takeover.records, { left: {}, takeovers: [takeover] })
     if (problem !== '') this.#report.note(lost, problem)
     this.#report.send(false)
     if (this.#report.isPending) this.#setTimer()
@@ -245,11 +264,13 @@ export class RecordQueue implements LogSink {
 
   /** Counts the records that only the ended thread had as lost. Those in the ring wait for the next thread. */
   #loseThread(problem: string): void {
-    const { inMemory, onDisk } = this.#counts
+    const ended = this.#counts
+    const { inMemory } = ended
     // Records on disk are not lost. The next thread takes them over, or that of another sink.
-    const left = this.#closed === null ? onDisk : 0
-    if (this.#closed === null) this.#owners.threadEnded(left)
-    this.#left += left
+    const left = this.#closed === null ? this.#onDisk(ended) : 0
+    if (left > 0) this.#addFormer(left, { left: { [this.#owner]: left }, takeovers: [] })
+    if (this.#closed === null) this.#owner = ''
+    this.#published -= left
     const counts = new CountsWriter(this.#memory.counts)
     counts.add({ taken: -inMemory - left, inMemory: -inMemory, onDisk: -left })
     const lost = inMemory + this.#ring.threadEnded()
@@ -262,6 +283,11 @@ export class RecordQueue implements LogSink {
     this.#report.send(false)
   }
 
+  #addFormer(records: number, spools: SpoolHandovers): void {
+    const added = { ...EMPTY_LOG, received: records, onDisk: records, spools }
+    this.#former = { spools, ...deduplicateCounts(sumOfCounts([this.#former, added])) }
+  }
+
   async #finish(deadlineMs: number): Promise<void> {
     clearTimeout(this.#timer)
     this.#thread.start()
@@ -271,7 +297,7 @@ export class RecordQueue implements LogSink {
     const left = this.#inRing(counts) + counts.inMemory
     this.#published -= left
     // An abandoned thread may still change the shared counts.
-    this.#final = { ...counts, taken: this.#published - this.#left, inMemory: 0 }
+    this.#final = { ...counts, taken: this.#published, inMemory: 0 }
     if (left > 0) this.#drop(left, 'close_deadline', `not written within ${deadlineMs} ms of closing`)
     this.#report.send(true)
   }

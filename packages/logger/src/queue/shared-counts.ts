@@ -87,21 +87,14 @@ export function readCounts({ version, copies }: CountsMemory): Counts {
   }
 }
 
-/** Numbers of lost records that log threads have put on record, by reason. They outlive a thread. */
-export type NotedLosses = Float64Array<SharedArrayBuffer>
-
-/** Creates counts of zero. */
-export function newNotedLosses(): NotedLosses {
-  return new Float64Array(new SharedArrayBuffer(REASONS.length * 8))
-}
-
-/** Returns the losses in counts of another thread that were not seen yet. They are then seen. */
-export function takeLosses(memory: CountsMemory, seen: Float64Array): CountChange[] {
+/** Returns the losses that are not in `noted` yet, and adds them there. */
+export function takeLosses(lost: CountsMemory, noted: CountsMemory): CountChange[] {
+  const before = readCounts(noted).droppedBy
   const changes: CountChange[] = []
-  for (const [reason, records] of readCounts(memory).droppedBy) {
-    const i = REASONS.indexOf(reason)
-    if (records > seen[i]!) changes.push({ dropped: records - seen[i]!, reason })
-    seen[i] = records
+  for (const [reason, records] of readCounts(lost).droppedBy) {
+    const dropped = records - (before.get(reason) ?? 0)
+    if (dropped > 0) changes.push({ dropped, reason })
   }
+  for (const change of changes) new CountsWriter(noted).add(change)
   return changes
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Gaps } from '../shipper/gaps.js'
+import { scratchDir } from '../testing.js'
 import { formatRecordLine } from './record-line.js'
 
 const RECORD = {
@@ -55,11 +56,16 @@ test('text from clients cannot control the terminal', () => {
 })
 
 test('the record of a gap says how many were lost, why and since when', () => {
-  const gaps = new Gaps('owner', 3)
+  const gaps = new Gaps(scratchDir(), 'owner', 3)
   const at = (hour: number) => ({ wallMs: Date.UTC(2026, 0, 31, hour), mono: hour * 3_600_000 })
   gaps.note({ dropped: 20, reason: 'process_lost' }, at(8))
   gaps.note({ dropped: 2, reason: 'spool_full' }, at(8))
-  const record = JSON.parse(gaps.take(at(9))!)
+  let json = ''
+  gaps.report(at(9), (record) => {
+    json = record
+    return true
+  })
+  const record = JSON.parse(json)
   record.gw.pod = 'pod-1'
   assert.equal(
     formatRecordLine(record, { color: true }),

@@ -76,10 +76,9 @@ function serve(port: NonNullable<typeof parentPort>): void {
   } = data.options
   const isDirectoryMade = count[2]!++ === 0 && firstOwner !== null
   const owner = isDirectoryMade ? firstOwner : ownerName(worker)
-  const gaps = new Gaps(owner, worker)
   const { lost, noted } = data.memory
-  const seen = noted.slice()
   const feed = new RecordFeed(port, data)
+  const gaps = new Gaps(dir, owner, worker)
   const report: ReportChange = (change) => {
     gaps.note(change, now())
     feed.report(change)
@@ -88,6 +87,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const encoded = () => count[0]! - before
   const sealAfterMs = outputOptions.kind === 'elasticsearch' ? BULK_SEAL_MS : SEAL_MS
   const spool = new Spool({ root: dir, owner, encoded, isDirectoryMade, sealAfterMs, ...bounds }, report)
+  gaps.save()
   // From now on, the next owner counts all records lost by a kill.
   report({ owner })
   // Loading a database takes time.
@@ -95,14 +95,11 @@ function serve(port: NonNullable<typeof parentPort>): void {
   // Loading a client library takes time. Records must be on disk before.
   const output = openWithRetry(() => openOutput(outputOptions, (problem) => report({ problem })))
   const shipper = new Shipper({ spool, output, deadLetters: new DeadLetters(dir, owner, report), report })
+  const appendGap = (json: string) => spool.appendOwn(json)
   const timers = [
     setInterval(() => {
-      for (const loss of takeLosses(lost, seen)) gaps.note(loss, now())
-      const gap = shipper.isWorking ? gaps.take(now()) : null
-      if (gap !== null) {
-        spool.appendOwn(gap)
-        noted.set(seen)
-      }
+      for (const loss of takeLosses(lost, noted)) gaps.note(loss, now())
+      if (shipper.isWorking) gaps.report(now(), appendGap)
       spool.sealDue(performance.now())
       count[3] = spool.oldestMono ?? Number.NaN
       shipper.pump()
@@ -124,7 +121,11 @@ function serve(port: NonNullable<typeof parentPort>): void {
     onClose(deadlineMs) {
       for (const timer of timers) clearInterval(timer)
       preparation.close()
-      void shipper.close(deadlineMs * SHIPPING_SHARE).finally(() => port.close())
+      gaps.report(now(), appendGap, true)
+      void shipper.close(deadlineMs * SHIPPING_SHARE).finally(() => {
+        gaps.close()
+        port.close()
+      })
     },
   })
   removeLeftoverPages()

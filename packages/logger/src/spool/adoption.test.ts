@@ -16,13 +16,7 @@ test('directories other than spools, such as dead letters, are left alone', () =
     mkdirSync(join(root, dir))
     writeFileSync(join(root, dir, file), '{}\n')
   }
-  assert.deepEqual(adoptDirectories(root, 'me', Date.now()), {
-    segments: [],
-    damaged: 0,
-    lost: 0,
-    takeovers: [],
-    problem: '',
-  })
+  assert.deepEqual(adoptDirectories(root, 'me', Date.now()), { segments: [], dirs: [], changes: [] })
   assert.deepEqual(readdirSync(root).sort(), ['dead', 'traffic'])
 })
 
@@ -34,7 +28,7 @@ test("losses of this process's threads are not counted again, even if the first 
   // A thread counts as ended after a long silence.
   utimesSync(lockPath(root, owner), 0, 0)
   const adopter = openSpool(root)
-  renameSync(join(root, owner), join(root, `${owner}~${adopter.options.owner}`))
+  renameSync(join(root, owner), join(root, adopter.options.owner, owner))
   const { spool, ledger } = openSpool(root)
   spool.maintain(now())
   assert.equal(ledger.account.received, 0)

@@ -1,24 +1,21 @@
-import { readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Takeover } from '@sluice/core'
 import type { LogChange } from '../queue/messages.js'
+import { takeGap } from './gap-file.js'
 import { isOwnedByThisProcess, isOwnerAlive, lockPath, ownerOfLock } from './lock.js'
 import { type Progress, takeProgress } from './mark.js'
-import { isOwnerName, OWNED_BY, ownersOf } from './owner-name.js'
+import { isOwnerName } from './owner-name.js'
 import { parseSegmentName, Segment, type SegmentLocation, sealAbandoned } from './segment.js'
 
 /** Result of taking over the directories of owners that have ended. */
 export interface AdoptionResult {
   /** Segments, oldest first. */
   readonly segments: readonly Segment[]
-  /** Number of damaged records on disk. The torn end of a file counts as at least one. */
-  readonly damaged: number
-  /** Number of records that were lost with their process before they were on disk. */
-  readonly lost: number
   /** Directories taken over, including empty ones. */
-  readonly takeovers: readonly Takeover[]
-  /** Problem that prevented a takeover, or empty. */
-  readonly problem: string
+  readonly dirs: readonly string[]
+  /** Changes of the counts, and problems that prevented a takeover. */
+  readonly changes: readonly LogChange[]
 }
 
 /** Returns the directory that an owner writes to. */
@@ -27,94 +24,115 @@ export function ownDirectory(root: string, owner: string): string {
 }
 
 /**
- * Takes over the directories of owners that have ended. A directory is claimed by renaming it, so only one of
- * several adopters succeeds. Only that one reads the mark in it, which tells how many records were lost with
- * the creator. If an adopter ends in between, the next one takes over. @throws The file system error if the
- * root cannot be read.
+ * Takes over the directories of owners that have ended. A directory is moved into that of the new owner, together with
+ * the directories that its owner had taken over:
+ *
+ *     spool/a/ (segments, mark)  spool/b/   ─►  spool/b/a/  ─►  spool/c/b/ and spool/c/a/
+ *
+ * This is one step, so only one of several adopters succeeds. Only that one reads the marks, which tell how many records
+ * were lost with an owner. If an adopter ends in between, the next one takes over.
+ * @param owner New owner, whose directory exists. @throws The file system error if the root cannot be read.
  */
 export function adoptDirectories(root: string, owner: string, nowMs: number): AdoptionResult {
-  const adopted: AdoptedDirectory[] = []
+  const estates: Estate[] = []
   const problems: string[] = []
-  const makers = new Set<string>()
-  const entries = readdirSync(root, { withFileTypes: true })
+  const names = ownersIn(root)
   const isGone = (name: string): boolean =>
     name !== owner && !isOwnerAlive(root, name, nowMs, modifiedMs(lockPath(root, name)))
-  for (const entry of entries) {
-    const whose = entry.isDirectory() ? ownersOf(entry.name) : null
-    if (whose === null) continue
-    makers.add(whose.made)
-    if (!isGone(whose.taken)) continue
+  for (const name of names) {
+    if (!isGone(name.split('~').at(-1)!)) continue
     try {
-      adopted.push(adoptDirectory(root, entry.name, whose, owner))
+      estates.push(claim(root, name, owner))
     } catch (error) {
       // Another adopter was faster.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-        problems.push(`${entry.name}: ${(error as Error).message}`)
+        problems.push(`${name}: ${(error as Error).message}`)
     }
   }
-  for (const { name } of entries) {
-    const left = ownerOfLock(name)
-    if (left === null || !isOwnerName(left) || makers.has(left) || !isGone(left)) continue
-    rmSync(lockPath(root, left), { force: true })
+  for (const file of filesIn(root)) {
+    const left = ownerOfLock(file)
+    if (left === null || !isOwnerName(left) || !isGone(left)) continue
+    const isNeeded = names.some((name) => name === left || existsSync(join(root, name, left)))
+    if (!isNeeded) rmSync(lockPath(root, left), { force: true })
   }
-  return adoptionResult(root, adopted, problems)
+  return adoptionResult(root, estates, problems)
 }
 
-/** A directory that was taken over. */
-interface AdoptedDirectory {
+/** Directories that an ended owner has left. The first is its own. */
+type Estate = readonly LeftDirectory[]
+
+interface LeftDirectory {
   readonly dir: string
+  /** Owner that created the directory. */
   readonly made: string
-  readonly from: string
-  readonly by: string
   /** True if the losses of its creator were already counted. */
   readonly isCounted: boolean
   readonly found: Found
 }
 
-/** Claims a directory. @throws The file system error; ENOENT if another adopter has claimed it. */
-function adoptDirectory(
-  root: string,
-  name: string,
-  { made, taken }: { readonly made: string; readonly taken: string },
-  owner: string,
-): AdoptedDirectory {
-  // The sink counts the losses of its own threads. This is checked first, because the lock may be deleted
+/** Claims the directories of an owner. @throws The file system error; ENOENT if another adopter was faster. */
+function claim(root: string, name: string, owner: string): Estate {
+  // The sink counts the losses of its own threads. This is checked first, because another adopter may delete the locks
   // once the directory is claimed.
-  const isCounted = isOwnedByThisProcess(root, made)
-  const dir = join(root, `${made}${OWNED_BY}${owner}`)
-  renameSync(join(root, name), dir)
-  return { dir, made, from: taken, by: owner, isCounted, found: segmentsIn(dir, made) }
+  const counted = [name, ...ownersIn(join(root, name))].filter((made) => isOwnedByThisProcess(root, made))
+  const heir = ownDirectory(root, owner)
+  const creator = name.split('~', 1)[0]!
+  renameSync(join(root, name), join(heir, creator))
+  return moveUp(heir, creator).map((made) => {
+    const dir = join(heir, made)
+    return { dir, made, isCounted: counted.includes(made), found: segmentsIn(dir, made) }
+  })
+}
+
+/** Moves the directories in a claimed directory next to it. Returns the names of all. */
+function moveUp(heir: string, name: string): readonly string[] {
+  const inside = ownersIn(join(heir, name))
+  for (const made of inside) renameSync(join(heir, name, made), join(heir, made))
+  return [name, ...inside.flatMap((made) => moveUp(heir, made))]
+}
+
+/** Returns the names of the owners' directories in a directory. */
+function ownersIn(dir: string): readonly string[] {
+  return readdirSync(dir, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && isOwnerName(entry.name))
+    .map(({ name }) => name)
 }
 
 /**
  * Reads the marks last, when everything else is ready to be reported. If an adopter ends before, nothing has
  * been counted.
  */
-function adoptionResult(
-  root: string,
-  adopted: readonly AdoptedDirectory[],
-  problems: string[],
-): AdoptionResult {
-  const segments: Segment[] = []
-  let lost = 0
-  const takeovers: Takeover[] = []
-  let damaged = 0
-  for (const { made } of adopted) rmSync(lockPath(root, made), { force: true })
-  for (const { dir, made, from, by, isCounted, found } of adopted) {
+function adoptionResult(root: string, estates: readonly Estate[], problems: string[]): AdoptionResult {
+  const all = estates.flat()
+  for (const { made } of all) rmSync(lockPath(root, made), { force: true })
+  const changes = estates.flatMap((estate) => changesOf(estate))
+  problems.push(...all.flatMap(({ found }) => found.problems))
+  if (problems.length > 0) changes.push({ problem: `cannot take over a spool: ${problems.join('; ')}` })
+  const segments = all.flatMap(({ found }) => found.segments).sort(byAge)
+  return { segments, dirs: all.map(({ dir }) => dir), changes }
+}
+
+/** Returns the changes of the counts by a takeover. */
+function changesOf(estate: Estate): LogChange[] {
+  let [records, lost, damaged] = [0, 0, 0]
+  for (const { dir, made, isCounted, found } of estate) {
     const losses = lossesOf(takeProgress(dir, made), isCounted, found)
     lost += losses.lost
     damaged += losses.damaged
-    segments.push(...found.segments)
-    takeovers.push({ made, from, by, records: recordsIn(found.segments) + losses.lost + losses.damaged })
-    problems.push(...found.problems)
-    if (found.segments.length === 0) removeEmpty(dir)
+    for (const segment of found.segments) records += segment.records
   }
-  const problem = problems.length === 0 ? '' : `cannot take over a spool: ${problems.join('; ')}`
-  return { segments: segments.sort(byAge), damaged, lost, takeovers, problem }
-}
-
-function recordsIn(segments: readonly Segment[]): number {
-  return segments.reduce((sum, { records }) => sum + records, 0)
+  const takeover: Takeover = { from: estate.map(({ made }) => made), records: records + lost + damaged }
+  const gaps = estate.flatMap(({ dir }) => takeGap(dir) ?? [])
+  const changes: LogChange[] = [{ takeovers: [takeover], gaps }]
+  if (lost > 0) {
+    const problem = `${lost} records were lost when their process ended`
+    changes.push({ onDisk: -lost, dropped: lost, reason: 'process_lost', problem })
+  }
+  if (damaged > 0) {
+    const problem = `${damaged} records of a spool were damaged`
+    changes.push({ onDisk: -damaged, dropped: damaged, reason: 'corrupt', problem })
+  }
+  return changes
 }
 
 interface Losses {
@@ -147,34 +165,20 @@ function lossesSince({ encoded, safe, openFirst, openRecords }: Progress, { segm
   return { lost: Math.max(0, encoded - safe - written), damaged }
 }
 
-/**
- * Returns the changes of the counts after taking over the spools of others. Empty if nothing was taken over.
- */
-export function changesOf(result: AdoptionResult): LogChange[] {
-  const { damaged, lost, takeovers, problem } = result
-  const changes: LogChange[] = []
-  if (takeovers.length > 0 || problem !== '') changes.push({ takeovers, problem })
-  if (lost > 0) {
-    const reported = `${lost} records were lost when their process ended`
-    changes.push({ onDisk: -lost, dropped: lost, reason: 'process_lost', problem: reported })
-  }
-  if (damaged > 0) {
-    const reported = `${damaged} records of a spool were damaged`
-    changes.push({ onDisk: -damaged, dropped: damaged, reason: 'corrupt', problem: reported })
-  }
-  return changes
-}
-
 /** Returns the size of all segments of other owners in bytes. */
 export function bytesOfOthers(root: string, owner: string): number {
   let bytes = 0
-  for (const entry of readdirSync(root, { withFileTypes: true })) {
-    const whose = entry.isDirectory() ? ownersOf(entry.name) : null
-    if (whose === null || whose.taken === owner) continue
-    for (const file of filesIn(join(root, entry.name))) {
-      if (parseSegmentName(file) === null) continue
-      bytes += statSync(join(root, entry.name, file), { throwIfNoEntry: false })?.size ?? 0
-    }
+  for (const name of ownersIn(root)) if (name !== owner) bytes += bytesIn(join(root, name))
+  return bytes
+}
+
+/** Returns the size of the segments of an owner in bytes. */
+function bytesIn(dir: string): number {
+  let bytes = 0
+  for (const file of filesIn(dir)) {
+    if (isOwnerName(file)) bytes += bytesIn(join(dir, file))
+    else if (parseSegmentName(file) !== null)
+      bytes += statSync(join(dir, file), { throwIfNoEntry: false })?.size ?? 0
   }
   return bytes
 }
@@ -188,12 +192,13 @@ function filesIn(dir: string): readonly string[] {
   }
 }
 
-/** Removes a spool directory if it is empty. */
-export function removeEmpty(dir: string): void {
+/** Removes a spool directory if it is empty. Returns true if it no longer exists. */
+export function removeEmpty(dir: string): boolean {
   try {
     rmdirSync(dir)
-  } catch {
-    // The directory is not empty or no longer exists, both of which are fine.
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
   }
 }
 

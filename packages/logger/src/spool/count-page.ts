@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   openSync,
   readdirSync,
@@ -11,7 +12,7 @@ import {
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { endedForSure, type ProcessIdentity, thisProcess } from './lock.js'
-import { isOwnerName, ownersOf } from './owner-name.js'
+import { isOwnerName } from './owner-name.js'
 
 /** Directory in memory. Its files never wait for a disk. */
 const SHARED_MEMORY = '/dev/shm'
@@ -137,7 +138,7 @@ function creatorOf(owner: string): Creator | null {
 
 /** Returns true if a spool root contains anything of an owner. */
 function isKnown(root: string, owner: string): boolean {
-  return filesIn(root).some((name) => name.startsWith(`${owner}.`) || ownersOf(name)?.made === owner)
+  return filesIn(root).some((name) => name.startsWith(owner) || existsSync(join(root, name, owner)))
 }
 
 function filesIn(dir: string): readonly string[] {

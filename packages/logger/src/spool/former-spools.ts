@@ -3,7 +3,7 @@ import { opendir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isOwnerAlive, lockPath, ownerOfLock } from './lock.js'
-import { isOwnerName, ownersOf } from './owner-name.js'
+import { isOwnerName } from './owner-name.js'
 import { parseSegmentName } from './segment.js'
 
 /** A spool with records that no target uses. */
@@ -72,16 +72,23 @@ class DirectoryReader {
     for (const { name } of entries) isOwned ||= await isLockOfLiving(dir, name)
     let records = 0
     let openBytes = 0
-    for (const entry of entries) {
-      if (!entry.isDirectory() || ownersOf(entry.name) === null) continue
-      for (const file of await this.#entriesOf(join(dir, entry.name))) {
-        const segment = file.isFile() ? parseSegmentName(file.name) : null
-        if (segment === null) continue
-        if (segment.records === null) openBytes += await sizeOf(join(dir, entry.name, file.name))
-        else records += segment.records
-      }
+    for (const file of await this.#filesOfOwners(dir, entries)) {
+      const segment = file.isFile() ? parseSegmentName(file.name) : null
+      if (segment === null) continue
+      if (segment.records === null) openBytes += await sizeOf(join(file.parentPath, file.name))
+      else records += segment.records
     }
     return { dir, records, openBytes, isOwned, isMore: this.#entriesLeft === 0 }
+  }
+
+  /** Returns the files in the owners' directories, and in those that the owners have taken over. */
+  async #filesOfOwners(dir: string, entries: readonly Dirent[]): Promise<readonly Dirent[]> {
+    const files: Dirent[] = []
+    for (const { name } of entries.filter((entry) => entry.isDirectory() && isOwnerName(entry.name))) {
+      const inside = await this.#entriesOf(join(dir, name))
+      files.push(...inside, ...(await this.#filesOfOwners(join(dir, name), inside)))
+    }
+    return files
   }
 
   async #entriesOf(dir: string): Promise<readonly Dirent[]> {

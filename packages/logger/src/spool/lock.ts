@@ -1,15 +1,17 @@
-import { readFileSync, readlinkSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, readlinkSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
 import { isAlive, readStat } from '@sluice/core/process-stat'
 
 /**
- * Time of silence after which an owner counts as ended, in milliseconds. Applies to owners whose process
- * cannot be checked: on another machine, or in this process.
+ * Time of silence after which an owner counts as ended, in milliseconds. Applies to owners that cannot be checked, such as
+ * those on another machine.
  */
 const SILENT_AFTER_MS = 30_000
 
 const ENDING = '.lock'
+const LOCK_BYTES = 512
 
 /** Identity of a process that owns spool directories. */
 export interface ProcessIdentity {
@@ -21,14 +23,22 @@ export interface ProcessIdentity {
   readonly namespace: string
 }
 
+/** Identity of an owner of spool directories. */
+interface Owner extends ProcessIdentity {
+  /** Thread, as its path in `/proc` and its start time. Empty for the main thread, which creates the first owner. */
+  readonly thread: string
+}
+
 /** Heartbeat file of an owner: `<name>.lock` next to its directories. */
 export class OwnerLock {
   readonly #path: string
 
-  /** @param isMade True if this process has already created the lock. @throws The file system error. */
+  /** @param isMade True if another thread of this process has created the lock. @throws The file system error. */
   constructor(root: string, name: string, isMade: boolean) {
     this.#path = lockPath(root, name)
     if (!isMade) this.#write()
+    // The space is reserved, so this works on a full disk, too.
+    else if (existsSync(this.#path)) writeFileSync(this.#path, lockContent(), { flag: 'r+' })
   }
 
   /** Updates the heartbeat. Creates the lock again if it was deleted. @throws The file system error. */
@@ -43,7 +53,7 @@ export class OwnerLock {
 
   #write(): void {
     try {
-      writeFileSync(this.#path, JSON.stringify(thisProcess()), { mode: 0o600, flag: 'wx' })
+      writeFileSync(this.#path, lockContent(), { mode: 0o600, flag: 'wx' })
     } catch (error) {
       // A full disk leaves an empty file.
       this.release()
@@ -58,29 +68,36 @@ export class OwnerLock {
 }
 
 /**
- * Returns true if an owner is alive. An owner on this machine is checked by its process, any other by its
- * heartbeat.
+ * Returns true if an owner is alive. An owner on this machine is checked by its process, one in this process by its
+ * thread, any other by its heartbeat. Threads of other processes are left to their successors there, which know the
+ * records in their memory.
  */
 export function isOwnerAlive(root: string, name: string, nowMs: number, modifiedMs: number | null): boolean {
   if (modifiedMs === null) return false
   const isTouched = Math.abs(nowMs - modifiedMs) < SILENT_AFTER_MS
   const owner = readOwner(lockPath(root, name))
   if (owner === null) return isTouched
-  const { host, pid, namespace } = thisProcess()
-  if (owner.host !== host || owner.namespace !== namespace || owner.pid === pid) return isTouched
-  return startOf(owner.pid) === owner.started && isAlive(owner.pid)
+  const { host, namespace } = thisProcess()
+  const { pid = 0, thread = '' } = owner
+  if (owner.host !== host || owner.namespace !== namespace) return isTouched
+  if (startOf(`${pid}`) !== owner.started || !isAlive(pid)) return false
+  if (pid !== process.pid) return true
+  return thread === '' ? isTouched : withStart(thread.split(' ', 1)[0]!) === thread
 }
 
 /** Returns true if a process of this machine has ended. Other processes cannot be checked. */
 export function endedForSure({ host, pid, started, namespace }: ProcessIdentity): boolean {
   const own = thisProcess()
-  return host === own.host && namespace === own.namespace && startOf(pid) !== started
+  return host === own.host && namespace === own.namespace && startOf(`${pid}`) !== started
 }
 
 /** Returns true if an owner is or was a thread of this process. */
 export function isOwnedByThisProcess(root: string, name: string): boolean {
   const owner = readOwner(lockPath(root, name))
-  return owner !== null && JSON.stringify(owner) === JSON.stringify(thisProcess())
+  const { host, pid, started, namespace } = thisProcess()
+  return (
+    owner?.host === host && owner.pid === pid && owner.started === started && owner.namespace === namespace
+  )
 }
 
 /** Returns the path of an owner's lock. */
@@ -93,47 +110,50 @@ export function ownerOfLock(file: string): string | null {
   return file.endsWith(ENDING) ? file.slice(0, -ENDING.length) : null
 }
 
+/** Returns the content of a lock of this thread. All locks have the same length. */
+function lockContent(): string {
+  const thread = isMainThread ? '' : withStart(linkTo('/proc/thread-self'))
+  return JSON.stringify({ ...thisProcess(), thread } satisfies Owner).padEnd(LOCK_BYTES)
+}
+
 /** Returns the identity of this process. */
 export function thisProcess(): ProcessIdentity {
   return {
     host: hostname(),
     pid: process.pid,
-    started: startOf(process.pid),
-    namespace: namespaceOfProcesses(),
+    started: startOf(`${process.pid}`),
+    namespace: linkTo('/proc/self/ns/pid'),
   }
 }
 
-function readOwner(path: string): ProcessIdentity | null {
+/** Reads a lock. Members may be missing if it was not written by this version. */
+function readOwner(path: string): Partial<Owner> | null {
   try {
-    const owner: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    if (!isOwner(owner)) return null
-    const { host, pid, started, namespace } = owner
-    return { host, pid, started, namespace }
+    return JSON.parse(readFileSync(path, 'utf8'))
   } catch {
     return null
   }
 }
 
-function isOwner(value: unknown): value is ProcessIdentity {
-  if (typeof value !== 'object' || value === null) return false
-  const { host, pid, started, namespace } = value as Partial<Record<keyof ProcessIdentity, unknown>>
-  const isText = [host, started, namespace].every((member) => typeof member === 'string')
-  return isText && typeof pid === 'number'
+/** Returns a path in `/proc` with its start time, or '' if unavailable. */
+function withStart(path: string): string {
+  const started = startOf(path)
+  return started === '' ? '' : `${path} ${started}`
 }
 
-/** Returns the start time of a process, or '' if unavailable. */
-function startOf(pid: number): string {
+/** Returns the start time of a process or thread, or '' if unavailable. @param path Its path in `/proc`. */
+function startOf(path: string): string {
   try {
-    return readStat(`/proc/${pid}/stat`).fields[19] ?? ''
+    return readStat(`/proc/${path}/stat`).fields[19] ?? ''
   } catch {
     return ''
   }
 }
 
-/** Returns the PID namespace, such as `pid:[4026531836]`, or '' if unavailable. */
-function namespaceOfProcesses(): string {
+/** Returns the target of a link, such as `pid:[4026531836]`, or '' if unavailable. */
+function linkTo(path: string): string {
   try {
-    return readlinkSync('/proc/self/ns/pid')
+    return readlinkSync(path)
   } catch {
     return ''
   }

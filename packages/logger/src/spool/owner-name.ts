@@ -1,9 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 
-/** Separator between the names of a directory's creator and its current owner. */
-export const OWNED_BY = '~'
-
 /**
  * Returns a unique owner name: machine, start time, worker and a random part. Record IDs start with it, so
  * IDs of one machine sort by time.
@@ -13,13 +10,10 @@ export function ownerName(worker: number): string {
   return `${host}-${Date.now().toString(36)}-${worker}-${randomBytes(3).toString('hex')}`
 }
 
-/** Returns true if a directory name is an owner name. */
+/**
+ * Returns true if a name belongs to an owner or its directory. Earlier versions named a directory that was taken over
+ * `<creator>~<owner>`.
+ */
 export function isOwnerName(name: string): boolean {
-  return /^[0-9a-f]{8}-[0-9a-z]+-\d+-[0-9a-f]{6}$/.test(name)
-}
-
-/** Returns the creator and current owner of a directory, or null if it is not a spool directory. */
-export function ownersOf(name: string): { readonly made: string; readonly taken: string } | null {
-  const [made = '', taken = made] = name.split(OWNED_BY)
-  return isOwnerName(made) && isOwnerName(taken) ? { made, taken } : null
+  return name.split('~').every((part) => /^[0-9a-f]{8}-[0-9a-z]+-\d+-[0-9a-f]{6}$/.test(part))
 }

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   truncateSync,
   utimesSync,
@@ -102,6 +103,53 @@ test('the spools of a killed adopter are taken over, and record IDs stay the sam
   third.spool.maintain(now())
   assert.equal(third.ledger.account.onDisk, 3)
   assert.equal(third.spool.take()?.location.prefix, first.options.owner)
+})
+
+test('one adopter takes over everything of an owner, with the names of all whose records it had', () => {
+  const root = scratchDir()
+  const first = [openSpool(root), openSpool(root)]
+  for (const { spool, options } of first) {
+    put(spool, 3)
+    kill(root, options.owner)
+  }
+  const second = openSpool(root)
+  put(second.spool, 4)
+  second.spool.maintain(now())
+  // Everything that one of them had is delivered. Its directory is empty.
+  const settled = second.spool.take()!
+  second.spool.settle(settled)
+  const { owner } = second.options
+  kill(root, owner)
+  const adopters = [openSpool(root), openSpool(root)]
+  for (const { spool } of adopters) spool.maintain(now())
+  assert.deepEqual(
+    adopters.map(({ ledger }) => ledger.account.onDisk),
+    [7, 0],
+  )
+  const [{ from } = { from: [] }, ...others] = adopters[0]!.ledger.takeovers
+  assert.deepEqual([...from].sort(), [owner, ...first.map(({ options }) => options.owner)].sort())
+  assert.deepEqual(others, [])
+  // The empty directory is deleted with the next check.
+  adopters[0]!.spool.maintain(now())
+  assert.deepEqual(
+    readdirSync(join(root, adopters[0]!.options.owner)).includes(settled.location.prefix),
+    false,
+  )
+})
+
+test('a directory that an earlier version has taken over is taken over', () => {
+  const root = scratchDir()
+  const [first, second] = [openSpool(root), openSpool(root)]
+  put(first.spool, 3)
+  renameSync(join(root, first.options.owner), join(root, `${first.options.owner}~${second.options.owner}`))
+  kill(root, first.options.owner)
+  const { spool, ledger } = openSpool(root)
+  spool.maintain(now())
+  assert.equal(ledger.account.onDisk, 0)
+  kill(root, second.options.owner)
+  spool.maintain(now())
+  assert.equal(ledger.account.onDisk, 3)
+  assert.equal(spool.take()?.location.prefix, first.options.owner)
 })
 
 test('the age of the oldest record is known until it is settled, and outlives its owner', () => {

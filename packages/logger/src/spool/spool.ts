@@ -1,7 +1,8 @@
 import { type LossReason, makeFolders } from '@sluice/core'
 import type { Instant } from '../lib/steady-clock.js'
 import type { ReportChange } from '../queue/messages.js'
-import { adoptDirectories, changesOf, ownDirectory, removeEmpty } from './adoption.js'
+import type { CountChange } from '../queue/shared-counts.js'
+import { adoptDirectories, ownDirectory, removeEmpty } from './adoption.js'
 import { maxBlockBytes } from './block.js'
 import { OwnerDirectory } from './owner-directory.js'
 import { Room, type RoomOptions } from './room.js'
@@ -33,9 +34,6 @@ const CLOCK_STEP_MS = 5000
 /** Maximum size of segments in memory only while writing fails, in bytes. */
 const MEMORY_BYTES = 16 * 1024 ** 2
 
-/** Origin of appended records: the request path, or the log itself. */
-type Incoming = { readonly taken: number } | { readonly adopted: number }
-
 /**
  * Undelivered records, which are written to disk before anything else is done with them:
  *
@@ -57,6 +55,8 @@ export class Spool {
   readonly #all = new Set<Segment>()
   /** Segments sealed since the last sync. */
   #unsynced: Segment[] = []
+  /** Directories taken over. */
+  readonly #former = new Set<string>()
   readonly #room: Room
   #open: Segment | null = null
   #openedMono = 0
@@ -94,15 +94,20 @@ export class Spool {
 
   /** Appends lines of the request path. Never throws. Records that do not fit are dropped and reported. */
   append(lines: Buffer, records: number): void {
-    this.#append(lines, { taken: records })
+    const taken = { taken: records }
+    if (this.#makeRoomFor(lines, records)) this.#store(lines, records, taken)
+    else this.#report({ ...taken, dropped: records, reason: 'spool_full', problem: this.#fullText() })
     this.#taken += records
     this.mark()
   }
 
-  /** Appends a record of the log itself. */
-  appendOwn(json: string): void {
-    this.#append(Buffer.from(`${json}\n`, 'latin1'), { adopted: 1 })
+  /** Appends a record of the log itself. Returns false if it does not fit. */
+  appendOwn(json: string): boolean {
+    const line = Buffer.from(`${json}\n`, 'latin1')
+    if (!this.#makeRoomFor(line, 1)) return false
+    this.#store(line, 1, { adopted: 1 })
     this.mark()
+    return true
   }
 
   /** Saves the progress for the next owner. */
@@ -121,12 +126,7 @@ export class Spool {
   }
 
   /** @param account Origin of the records in the counts. */
-  #append(lines: Buffer, account: Incoming): void {
-    const records = 'adopted' in account ? account.adopted : account.taken
-    if (!this.#makeRoom(maxBlockBytes(lines, records, this.#options.owner))) {
-      this.#report({ ...account, dropped: records, reason: 'spool_full', problem: this.#fullText() })
-      return
-    }
+  #store(lines: Buffer, records: number, account: CountChange): void {
     const segment = this.#appended(lines, records)
     this.#report(segment.isOnDisk ? { ...account, onDisk: records } : { ...account, inMemory: records })
     if (segment.bytes >= SEGMENT_BYTES || segment.records >= SEGMENT_RECORDS) this.sealOpen()
@@ -182,19 +182,29 @@ export class Spool {
       if (this.#directory === null) this.#openDirectory()
       else this.#directory.touch(nowMs)
       // The heartbeats of others are from before the clock change. They will be updated by the next check.
-      if (hasStepped) return
+      if (hasStepped || this.#directory === null) return
+      this.#removeEmptyDirectories()
       const adoption = adoptDirectories(root, owner, nowMs)
       for (const segment of adoption.segments) {
         this.#all.add(segment)
         this.#diskBytes += segment.bytes
       }
       this.#waiting.unshift(...adoption.segments)
-      for (const change of changesOf(adoption)) this.#report(change)
+      for (const dir of adoption.dirs) this.#former.add(dir)
+      for (const change of adoption.changes) this.#report(change)
       // The spool may now exceed the limit of all owners together.
       if (this.#options.whenFull === 'drop-oldest') this.#makeRoom(0)
     } catch (error) {
       this.#report({ problem: `cannot check the spools of other workers: ${(error as Error).message}` })
     }
+  }
+
+  /**
+   * Removes directories that were taken over and are empty now. They stay until the next check, because the owner may be
+   * killed before its counts were reported. The next owner then finds their names.
+   */
+  #removeEmptyDirectories(): void {
+    for (const dir of this.#former) if (removeEmpty(dir)) this.#former.delete(dir)
   }
 
   #hasClockStepped({ wallMs, mono }: Instant): boolean {
@@ -222,8 +232,6 @@ export class Spool {
     if (!segment.isOnDisk) this.mark()
     try {
       segment.remove()
-      if (segment.location.dir !== ownDirectory(this.#options.root, this.#options.owner))
-        removeEmpty(segment.location.dir)
     } catch (error) {
       this.#report({ problem: `cannot delete a spool file: ${(error as Error).message}` })
     }
@@ -242,6 +250,7 @@ export class Spool {
         reason: 'disk_full',
         problem: 'the records could not be written to disk',
       })
+    this.#removeEmptyDirectories()
     this.#directory?.release()
   }
 
@@ -307,6 +316,10 @@ export class Spool {
 
   #boundMemory(): void {
     while (this.#memoryBytes > MEMORY_BYTES && this.#dropOldest((one) => !one.isOnDisk, 'disk_full'));
+  }
+
+  #makeRoomFor(lines: Buffer, records: number): boolean {
+    return this.#makeRoom(maxBlockBytes(lines, records, this.#options.owner))
   }
 
   /** Makes room by dropping old records if allowed. Returns true if this number of bytes fits. */

@@ -48,7 +48,7 @@ test('records left in a spool count as on disk until another worker takes them o
   const adopter = worker(
     'b',
     { received: 3 + 6, indexed: 3, onDisk: 5, dropped: 1, droppedBy: { process_lost: 1 } },
-    [{ made: 'a', from: 'a', by: 'b', records: 6 }],
+    [{ from: ['a'], records: 6 }],
   )
   const total = ledger.total([adopter])
   assert.equal(isWhole(total), true)
@@ -61,32 +61,124 @@ test('records after the last heartbeat of an exited worker are counted when its 
   ledger.retire(worker('a', { received: 10, indexed: 4, onDisk: 6 }))
   ledger.retire(worker('b', { received: 2, indexed: 1, onDisk: 1 }))
   const adopter = worker('c', { received: 1 + 4, onDisk: 5 }, [
-    { made: 'a', from: 'a', by: 'c', records: 1 },
-    { made: 'b', from: 'b', by: 'c', records: 4 },
+    { from: ['a'], records: 1 },
+    { from: ['b'], records: 4 },
   ])
   const total = ledger.total([adopter])
   assert.equal(isWhole(total), true)
   assert.deepEqual([total.received, total.indexed, total.onDisk], [15, 10, 5])
 })
 
-test('spool records pass from worker to worker, even if one exited without reporting', () => {
-  const ledger = new LogLedger()
-  ledger.retire(worker('a', { received: 5, onDisk: 5 }))
-  // b took them over and was killed before its first heartbeat.
-  const toC = { made: 'a', from: 'b', by: 'c', records: 5 }
-  assert.equal(ledger.total([worker('c', { received: 5, onDisk: 5 }, [toC])]).received, 5)
-  ledger.retire(worker('c', { received: 5, onDisk: 5 }, [toC]))
-  const toD = { made: 'a', from: 'c', by: 'd', records: 5 }
-  const total = ledger.total([worker('d', { received: 5, indexed: 2, onDisk: 3 }, [toD])])
-  assert.equal(isWhole(total), true)
-  assert.deepEqual([total.received, total.indexed, total.onDisk], [5, 2, 3])
-})
+/** Reports of living workers and the names of those that exit afterwards, one step after another. */
+interface Step {
+  readonly live: Readonly<Record<string, LogIdentity>>
+  readonly exits?: readonly string[]
+  /** Total of received, indexed and spooled records. */
+  readonly total: readonly [received: number, indexed: number, onDisk: number]
+}
+
+const A = worker('a', { received: 20, onDisk: 20 })
+const B = worker('b', { received: 5, onDisk: 5 })
+const TAKE_A = { from: ['a'], records: 20 }
+const TAKE_B = { from: ['b'], records: 5 }
+
+const SEQUENCES: Readonly<Record<string, readonly Step[]>> = {
+  'one heir takes over two workers': [
+    { live: { A, B }, exits: ['A', 'B'], total: [25, 0, 25] },
+    { live: { C: worker('c', { received: 25, onDisk: 25 }, [TAKE_A, TAKE_B]) }, total: [25, 0, 25] },
+    { live: { C: worker('c', { received: 25, indexed: 25 }, [TAKE_A, TAKE_B]) }, total: [25, 25, 0] },
+  ],
+  'an heir is killed before it could report': [
+    { live: { A, B }, exits: ['A', 'B'], total: [25, 0, 25] },
+    { live: { C: worker('c', { received: 1, onDisk: 1 }) }, exits: ['C'], total: [26, 0, 26] },
+    {
+      live: { D: worker('d', { received: 26, onDisk: 26 }, [{ from: ['c', 'a', 'b'], records: 26 }]) },
+      total: [26, 0, 26],
+    },
+  ],
+  'two heirs in a row are killed before they could report, the second after it delivered records': [
+    { live: { A, B }, exits: ['A', 'B'], total: [25, 0, 25] },
+    { live: { C: worker('c', {}), D: worker('d', {}) }, exits: ['C', 'D'], total: [25, 0, 25] },
+    {
+      live: { E: worker('e', { received: 7, onDisk: 7 }, [{ from: ['d', 'c', 'a', 'b'], records: 7 }]) },
+      total: [25, 18, 7],
+    },
+  ],
+  'an heir is killed after it has reported, and its heir, too': [
+    { live: { A, B }, exits: ['A'], total: [25, 0, 25] },
+    {
+      live: { B: worker('b', { received: 25, indexed: 2, onDisk: 23 }, [TAKE_A]) },
+      exits: ['B'],
+      total: [25, 2, 23],
+    },
+    {
+      live: { C: worker('c', { received: 23, onDisk: 23 }, [{ from: ['b', 'a'], records: 23 }]) },
+      exits: ['C'],
+      total: [25, 2, 23],
+    },
+    {
+      live: {
+        D: worker('d', { received: 23, indexed: 20, onDisk: 3 }, [{ from: ['c', 'b', 'a'], records: 23 }]),
+      },
+      total: [25, 22, 3],
+    },
+  ],
+  "an heir's heir reports before the supervisor knows that anyone has exited": [
+    { live: { A, B }, total: [25, 0, 25] },
+    {
+      live: { C: worker('c', { received: 25, onDisk: 25 }, [{ from: ['b', 'a'], records: 25 }]), A, B },
+      total: [25, 0, 25],
+    },
+    {
+      live: {
+        C: worker('c', { received: 25, onDisk: 25 }, [{ from: ['b', 'a'], records: 25 }]),
+        A,
+        B: worker('b', { received: 25, onDisk: 25 }, [TAKE_A]),
+      },
+      exits: ['B', 'A'],
+      total: [25, 0, 25],
+    },
+    {
+      live: { C: worker('c', { received: 25, indexed: 25 }, [{ from: ['b', 'a'], records: 25 }]) },
+      total: [25, 25, 0],
+    },
+  ],
+  'an emptied directory of an heir no longer names its creator': [
+    { live: { A, B }, exits: ['A'], total: [25, 0, 25] },
+    {
+      live: { B: worker('b', { received: 25, indexed: 20, onDisk: 5 }, [TAKE_A]) },
+      exits: ['B'],
+      total: [25, 20, 5],
+    },
+    { live: { C: worker('c', { received: 5, onDisk: 5 }, [TAKE_B]) }, total: [25, 20, 5] },
+  ],
+}
+
+for (const [name, steps] of Object.entries(SEQUENCES)) {
+  test(`no counter falls, and the counts add up at each step: ${name}`, () => {
+    const ledger = new LogLedger()
+    for (const [i, { live, exits = [], total }] of steps.entries()) {
+      const check = (reports: readonly LogIdentity[], when: string): void => {
+        const log = ledger.total(reports)
+        assert.equal(isWhole(log), true, JSON.stringify(log))
+        assert.deepEqual([log.received, log.indexed, log.onDisk], total, `step ${i}, ${when}`)
+      }
+      const reports = new Map(Object.entries(live))
+      check([...reports.values()], 'reported')
+      for (const exited of exits) {
+        ledger.retire(reports.get(exited)!)
+        reports.delete(exited)
+        check([...reports.values()], `${exited} has exited`)
+      }
+    }
+  })
+}
 
 test("a target that takes over another's spool counts its records, and no count goes backwards", () => {
   const ledger = new LogLedger()
   const old = worker('a', { received: 5, indexed: 2, onDisk: 3 })
   ledger.retire({ ...old, targets: { siem: old } })
-  const taken = worker('b', { received: 3, onDisk: 3 }, [{ made: 'a', from: 'a', by: 'b', records: 3 }])
+  const taken = worker('b', { received: 3, onDisk: 3 }, [{ from: ['a'], records: 3 }])
   const { targets, ...total } = ledger.total([{ ...taken, targets: { audit: taken } }])
   assert.equal(isWhole(total), true)
   assert.deepEqual([targets!['siem']!.received, targets!['siem']!.onDisk], [5, 0])

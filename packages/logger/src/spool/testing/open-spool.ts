@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
+import type { Takeover } from '@sluice/core'
 import { type Instant, steadyMs } from '../../lib/steady-clock.js'
 import type { LogChange } from '../../queue/messages.js'
 import { lockPath } from '../lock.js'
@@ -17,6 +18,7 @@ class Ledger {
   readonly account = { received: 0, indexed: 0, dead: 0, dropped: 0, onDisk: 0, inMemory: 0 }
   readonly reasons: string[] = []
   readonly problems: string[] = []
+  readonly takeovers: Takeover[] = []
 
   readonly report = (change: LogChange): void => {
     const { taken = 0, adopted = 0, indexed = 0, dead = 0, dropped = 0, onDisk = 0, inMemory = 0 } = change
@@ -28,6 +30,7 @@ class Ledger {
     this.account.dropped += dropped
     this.account.onDisk += onDisk + takenOver
     this.account.inMemory += inMemory
+    this.takeovers.push(...(change.takeovers ?? []))
     if (change.reason) this.reasons.push(change.reason)
     if (change.problem) this.problems.push(change.problem)
   }
