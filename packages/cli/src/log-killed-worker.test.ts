@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { identityOf } from './testing/elasticsearch-fixture.js'
-import { type RunningGateway, scratch, startGateway, statusOf, until } from './testing.js'
+import { origin, type RunningGateway, scratch, startGateway, statusOf, until } from './testing.js'
 
 // A worker shares a CPU with busy programs and is killed again and again.
 
@@ -106,22 +106,48 @@ async function readyWorker(gateway: RunningGateway, before: number): Promise<num
   return pid
 }
 
+function documentTo(t: TestContext, node: string, engine: string, routes: string): string {
+  const settings = { nodes: [node], manage: false, spool: { dir: join(scratch(t), 'spool') } }
+  return `version: 1
+listeners: [{ address: "127.0.0.1:0", engine: ${engine} }]
+admin: { address: "127.0.0.1:0" }
+workers: 1
+${routes}
+log: { sink: elasticsearch, elasticsearch: ${JSON.stringify(settings)} }
+`
+}
+
+test('a request under way in a killed worker counts as a lost record, and a recorded one does not', {
+  skip,
+}, async (t) => {
+  const target = await bulkServer(t)
+  let isHeld = false
+  const upstream = await origin(t, (req, res) => {
+    if (req.url === '/r/0') res.end()
+    else isHeld = true
+  })
+  const routes = `routes: [{ id: all, match: { path: /* }, upstream: up }]
+upstreams: { up: { targets: ["${upstream}"] } }`
+  const gateway = await startGateway(t, documentTo(t, target.url, 'node', routes))
+  const pid = await readyWorker(gateway, 0)
+  await (await fetch(`${gateway.url}/r/0`)).text()
+  await until(() => target.stored.size === 1)
+  const held = assert.rejects(fetch(`${gateway.url}/r/1`))
+  await until(() => isHeld)
+  process.kill(pid, 'SIGKILL')
+  await held
+  await until(async () => (await identityOf(gateway.admin)).dropped > 0)
+  assert.deepEqual((await identityOf(gateway.admin)).droppedBy, { process_lost: 1 })
+  assert.deepEqual([...target.stored], [[0, 1]])
+})
+
 for (const engine of ['uws', 'node']) {
   test(`every answered request of a killed worker is stored or counted, with engine ${engine}`, {
     skip,
   }, async (t) => {
     const target = await bulkServer(t)
-    const settings = { nodes: [target.url], manage: false, spool: { dir: join(scratch(t), 'spool') } }
-    const gateway = await startGateway(
-      t,
-      `version: 1
-listeners: [{ address: "127.0.0.1:0", engine: ${engine} }]
-admin: { address: "127.0.0.1:0" }
-workers: 1
-routes: [{ id: all, match: { path: /* }, respond: { status: 200 } }]
-log: { sink: elasticsearch, elasticsearch: ${JSON.stringify(settings)} }
-`,
-    )
+    const routes = 'routes: [{ id: all, match: { path: /* }, respond: { status: 200 } }]'
+    const gateway = await startGateway(t, documentTo(t, target.url, engine, routes))
     const core = firstCore()
     keepBusy(t, core)
     const load = new NumberedLoad(gateway.url)
