@@ -11,6 +11,7 @@ export class Findings {
   }
 
   clear(): void {
+    if (this.isEmpty) return
     this.#rules.clear()
     this.#detected.clear()
     this.#failed = ''

@@ -36,6 +36,14 @@ const BY_TYPE: readonly (readonly [ValueTypeName, string, string])[] = [
   ['card', '{"a":"x=%34111111111111111"}', '1111'],
   ['card', '{"a":"see http://h/?c=4111%201111%201111%201111"}', '1111'],
   ['card', '{"a":"c=4111%252d1111%252d1111%252d1111"}', '1111'],
+  ['card', '{"a":"\\n4111\\\\n1111\\t1111\\/1111"}', '1111'],
+  ['card', '{"a":"\\u00fc4111111111111111\\u00fc"}', '1111'],
+  ['card', '{"a":"{\\"b\\":\\"4111\\\\n1111\\\\n1111\\\\n1111\\"}"}', '1111'],
+  ['card', '{"a":"C:\\\\u00d4111111111111111"}', '1111'],
+  ['card', 'a=4%201%201%201%201%201%201%201%201%201%201%201%201%201%201%201', '1%201'],
+  ['card', 'a=%C3%BC4111%0A1111%0A1111%0A1111%3A', '1111'],
+  ['card', 'a=4+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1', '1+1'],
+  ['card', '<a>41<!-- -->11111111111111 4111111111111111</a>', '4111'],
   ['card', '<a>&#52;111111111111111</a>', '1111'],
   ['card', '<a>4111&#xa0;1111&#xa0;1111&#xa0;1111</a>', '1111'],
   ['card', 'a=%34111+1111+1111+1111', '1111'],
@@ -54,6 +62,10 @@ const BY_TYPE: readonly (readonly [ValueTypeName, string, string])[] = [
   ['email', 'john\uff20example.com', 'john'],
   ['email', 'see http://h/john%40example.com', 'john'],
   ['email', '{"a":"john\\u0040example.com"}', 'john'],
+  ['phone', 'a=+90+555+111+22+33', '555'],
+  ['email', '{"a":"\\"john doe\\"@example.com"}', 'john'],
+  ['jwt', '{"a":"\\neyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"}', 'c2ln'],
+  ['aws-key', '{"a":"\\nAKIAIOSFODNN7EXAMPLE\\n"}', 'IOSFODNN7'],
   ['aws-key', 'see %41KIAIOSFODNN7EXAMPLE', 'IOSFODNN7'],
 ]
 
@@ -78,6 +90,7 @@ const BY_NAME: readonly string[] = [
   '---\n"password": "a\\"hunter2"\nuser: ann',
   "---\npassword: 'a''hunter2'\nuser: ann",
   'password: |\r\n  hunter2\r\n  hunter3\r\nuser: ann',
+  '{"a":"user: ann"}\n"pass\\word":"hunter"',
 ]
 
 for (const body of BY_NAME) {

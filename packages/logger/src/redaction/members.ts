@@ -9,6 +9,20 @@ export function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Returns the members of an object in a record, none if it is absent. @throws Error for another value. */
+export function membersIn(value: unknown): Members {
+  if (value === undefined || value === null) return {}
+  if (isMembers(value)) return value
+  throw new Error('an object is expected')
+}
+
+/** Returns a value as text. @throws Error for an object or list. */
+export function textIn(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  throw new Error('a text is expected')
+}
+
 /** Formats a value as JSON in printable ASCII, like all lines of the traffic log. */
 export function asciiJson(value: unknown): string {
   const json = JSON.stringify(value)

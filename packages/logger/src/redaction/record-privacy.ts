@@ -1,50 +1,46 @@
 import { Findings } from './findings.js'
-import { scanForm, scanUrl } from './formats/form.js'
 import { scansOf } from './formats/format-of.js'
-import { LineEditor } from './line-editor.js'
-import { asciiJson } from './members.js'
+import { MemberRedaction } from './member-redaction.js'
+import { asciiJson, type Members, membersIn, textIn } from './members.js'
 import type { TextContext } from './pattern-rules.js'
 import { textOf } from './pieces.js'
 import type { PrivacyArea, PrivacyOptions } from './privacy-options.js'
-import { type AreaRules, compileRules, type NameRule } from './rules.js'
-import { Suspects } from './suspects.js'
-import { redactedText, redactedValue, takenValue, takingRule } from './text-redaction.js'
+import { compileRules } from './rules.js'
+import { redactedField, redactedQuery, redactedText, redactedValue } from './text-redaction.js'
 
-/** Members of a record that rules or the report of the findings concern. */
-const PARTS = ['body', 'hdr', 'ua', 'xff', 'req', 'res', 'url', 'vars', 'privacy'] as const
-/** The names of members in which rules search, with the start of a text. */
-const SEARCHED = /"(?:body|hdr|vars|privacy|(?:ua|xff|ct|query)(?:":"|"))/g
+/**
+ * Members of a record in which rules search. Those that may contain any text are at its end, and the others are texts.
+ * Cannot match inside a string value, because quotes are escaped there.
+ */
+const SEARCHED = /"(?:(?:vars|hdr|body)":|privacy|(?:ua|xff|ct|query)(?:":"|"))/g
 /** Names of the header fields that other members repeat. */
-const COPIED = ['user-agent', 'x-forwarded-for', 'content-type']
-const QUOTE = 34
+const COPIED = { ua: 'user-agent', xff: 'x-forwarded-for', ct: 'content-type' } as const
+const COMMA = 44
 const COLON = 58
-const BODY_MEMBERS = ['text', 'base64', 'sha256', 'ct', 'truncated'] as const
 
 /** Applies the privacy rules to records, one at a time. Used on a separate thread. */
 export class RecordPrivacy {
-  readonly #contexts: Readonly<Record<PrivacyArea, TextContext>>
+  readonly #body: TextContext
+  readonly #headers: MemberRedaction
+  readonly #query: MemberRedaction
+  readonly #vars: MemberRedaction
   /** Findings in the current record. */
   readonly #findings = new Findings()
-
-  /** True if rules concern texts whatever they contain. */
-  readonly #needsReading: boolean
+  /** True if rules concern the user agent or content type whatever it contains. */
+  readonly #isNeverPlain: boolean
 
   /** @throws Error if the rules are invalid. */
   constructor(options: PrivacyOptions) {
-    const { headers, query, body, vars } = compileRules(options)
-    const context = (rules: AreaRules): TextContext => ({
-      ...{ rules, findings: this.#findings, isCut: false, depth: 0 },
+    const areas = compileRules(options)
+    const context = (area: PrivacyArea): TextContext => ({
+      ...{ rules: areas[area], findings: this.#findings, isCut: false, depth: 0 },
       wrap: (written) => written,
     })
-    this.#contexts = {
-      headers: context(headers),
-      query: context(query),
-      body: context(body),
-      vars: context(vars),
-    }
-    this.#needsReading =
-      headers.regexes.length + query.regexes.length > 0 ||
-      COPIED.some((name) => headers.named(name).length > 0)
+    this.#body = context('body')
+    this.#headers = new MemberRedaction(context('headers'), redactedField)
+    this.#query = new MemberRedaction(context('query'), redactedQuery)
+    this.#vars = new MemberRedaction(context('vars'), redactedValue)
+    this.#isNeverPlain = Object.values(COPIED).some((name) => areas.headers.named(name).length > 0)
   }
 
   /**
@@ -52,178 +48,107 @@ export class RecordPrivacy {
    * checked completely.
    */
   redacted(line: string): string {
-    if (this.#isPlain(line)) return line
+    const end = this.#plainEnd(line)
+    if (end === line.length && line.endsWith('}')) return line
+    if (!line.startsWith('{')) throw new Error('a record is an object')
+    // Only the members at the end are parsed if no rule can match before them.
+    const isPart = end !== 0 && end !== line.length
+    const start = isPart ? end + 1 : 1
+    const record = JSON.parse(`{${line.slice(start)}`) as Members
     this.#findings.clear()
-    const editor = new LineEditor(line)
-    const [body, hdr, ua, xff, req, res, url, vars, privacy] = editor.positions(PARTS)
-    const bracket = editor.finish()
-    const types = [editor.positionIn(req, 'ct'), editor.positionIn(res, 'ct')] as const
-    const query = editor.positionIn(url, 'query')
-    // Redacts bodies first, because their header fields are needed to identify their format.
-    const bodyTypes = body === -1 ? [] : this.#bodies(editor, body, hdr, types)
-    const { headers } = this.#contexts
-    if (!headers.rules.isEmpty) {
-      const values = new ValueRedaction(editor, headers, redactedField)
-      if (hdr !== -1) values.regions(hdr)
-      values.member('ua', ua, 'user-agent')
-      values.member('xff', xff, 'x-forwarded-for')
-      for (const type of types) values.member('ct', type, 'content-type')
-      for (const type of bodyTypes) values.member('ct', type, 'content-type')
-    }
-    if (query !== -1 && !this.#contexts.query.rules.isEmpty)
-      new ValueRedaction(editor, this.#contexts.query, redactedQuery).member('query', query, null)
-    if (vars !== -1) new ValueRedaction(editor, this.#contexts.vars, redactedValue).members(vars)
-    if (this.#findings.isEmpty) return editor.isChanged ? editor.edited(bracket, '') : line
-    const found = this.#findings.member()
-    if (privacy === -1) return editor.edited(bracket, `"privacy":${asciiJson(found)}`)
-    editor.at = privacy
-    editor.replace(privacy, editor.skip(), found)
-    return editor.edited(bracket, '')
+    const isChanged = this.#bodies(record, isPart ? line : null)
+    this.#fields(record)
+    if (this.#findings.isEmpty) return isChanged ? line.slice(0, start) + asciiJson(record).slice(1) : line
+    const redacted = asciiJson({ ...record, privacy: this.#findings.member() })
+    return line.slice(0, start) + redacted.slice(1)
   }
 
   /**
-   * Returns true for a record without bodies, header fields and variables whose few other texts no rule can match.
-   * Searching for these texts is four times as fast as reading the record.
+   * Returns the position of the members at the end of a record or its length, if no rule can match before it. Otherwise
+   * returns 0. Searching for a few texts is several times as fast as reading the record.
    */
-  #isPlain(line: string): boolean {
-    if (this.#needsReading || !line.startsWith('{"') || !line.endsWith('}') || line.includes('\\'))
-      return false
-    const headers = new Suspects(line, this.#contexts.headers.rules)
-    const query = new Suspects(line, this.#contexts.query.rules)
+  #plainEnd(line: string): number {
+    if (this.#isNeverPlain || !line.startsWith('{"')) return 0
     SEARCHED.lastIndex = 0
+    let end = line.length
     while (SEARCHED.test(line)) {
       const start = SEARCHED.lastIndex
-      if (line.charCodeAt(start - 1) !== QUOTE || line.charCodeAt(start - 2) !== COLON) return false
-      const end = line.indexOf('"', start)
-      if (end === -1 || headers.include(start, end) || query.include(start, end)) return false
-      SEARCHED.lastIndex = end
-    }
-    return true
-  }
-
-  /** Redacts the bodies. Returns the positions of their content types. */
-  #bodies(editor: LineEditor, body: number, hdr: number, types: readonly [number, number]): number[] {
-    const { rules } = this.#contexts.body
-    const found: number[] = []
-    editor.at = body
-    for (let more = editor.enter(); more; more = editor.next()) {
-      const name = editor.memberName()
-      const [text, base64, sha256, ct, truncated] = editor.positions(BODY_MEMBERS)
-      const isCut = editor.line.startsWith('true', truncated)
-      found.push(ct)
-      if (rules.isEmpty) continue
-      if (base64 !== -1 && rules.isProtecting) {
-        // Binary content cannot be checked by any rule.
-        editor.deleteNamed('base64', base64)
-        this.#findings.fail('binary')
+      if (line.charCodeAt(start - 1) === COLON) {
+        end = line.lastIndexOf('"', start - 3) - 1
+        if (line.charCodeAt(end) !== COMMA) return 0
+        break
       }
-      let type = ct === -1 ? editor.positionIn(editor.positionIn(hdr, name), 'content-type') : ct
-      if (type === -1) type = types[name.startsWith('req') ? 0 : 1]
-      const contentType = type === -1 ? '' : String(editor.valueAt(type))
-      const isChanged = text !== -1 && this.#text(editor, text, contentType, isCut)
-      // A digest of the original body would allow guesses about hidden values, or about content that no rule can
-      // read, to be confirmed.
-      const isUnread = rules.isProtecting && (text === -1 || isCut)
-      if (sha256 !== -1 && (isChanged || isUnread)) editor.deleteNamed('sha256', sha256)
+      if (line.charCodeAt(start - 2) !== COLON) return 0
+      const quote = line.indexOf('"', start)
+      const value = line.slice(start, quote)
+      if (quote === -1 || !this.#headers.isUntouched(value) || !this.#query.isUntouched(value)) return 0
     }
-    return found
+    const backslash = line.indexOf('\\')
+    return backslash === -1 || backslash > end ? end : 0
   }
 
-  /** Redacts the text of a body. Returns true if it changes. */
-  #text(editor: LineEditor, start: number, contentType: string, isCut: boolean): boolean {
-    const text = textIn(editor.valueAt(start))
-    const context = isCut ? { ...this.#contexts.body, isCut } : this.#contexts.body
-    const pieces = redactedText(text, scansOf(text, contentType), context)
-    if (pieces === null) return false
-    editor.replaceAt(start, textOf(pieces))
-    return true
-  }
-}
-
-type Redact = typeof redactedValue
-
-/** Redacts values of one area of a record. */
-class ValueRedaction {
-  readonly #editor: LineEditor
-  readonly #context: TextContext
-  readonly #redact: Redact
-  readonly #suspects: Suspects
-  readonly #hasRegex: boolean
-
-  constructor(editor: LineEditor, context: TextContext, redact: Redact) {
-    this.#editor = editor
-    this.#context = context
-    this.#redact = redact
-    this.#suspects = new Suspects(editor.line, context.rules)
-    this.#hasRegex = context.rules.regexes.length > 0
-  }
-
-  /** Redacts the members of each object in an object. */
-  regions(start: number): void {
-    this.#editor.at = start
-    for (let more = this.#editor.enter(); more; more = this.#editor.next()) this.members(this.#editor.at)
-  }
-
-  /** Redacts the members of an object. */
-  members(start: number): void {
-    const editor = this.#editor
-    editor.at = start
-    for (let more = editor.enter(); more; more = editor.next()) {
-      const { memberStart, nameEnd } = editor
-      const name = this.#suspects.include(memberStart + 1, nameEnd) ? editor.memberName() : null
-      this.#value(memberStart, name)
-    }
+  #fields(record: Members): void {
+    const { hdr, url, vars } = record
+    for (const fields of Object.values(membersIn(hdr))) this.#headers.redactAll(membersIn(fields))
+    this.#headers.redact(record, 'ua', COPIED.ua)
+    this.#headers.redact(record, 'xff', COPIED.xff)
+    for (const part of [record['req'], record['res'], ...Object.values(membersIn(record['body']))])
+      this.#headers.redact(membersIn(part), 'ct', COPIED.ct)
+    this.#query.redact(membersIn(url), 'query', null)
+    this.#vars.redactAll(membersIn(vars))
   }
 
   /**
-   * Redacts one member of a record. @param name Name for the rules, null if there are none for it. @param start
-   * Position of the value, or -1.
+   * Redacts the bodies. Returns true if one changes. @param line The whole record if `record` is only its end.
    */
-  member(member: string, start: number, name: string | null): void {
-    if (start === -1) return
-    this.#editor.at = start
-    this.#value(this.#editor.startOf(member, start), name)
+  #bodies(record: Members, line: string | null): boolean {
+    const { rules } = this.#body
+    if (rules.isEmpty) return false
+    let isChanged = false
+    for (const [region, value] of Object.entries(membersIn(record['body']))) {
+      const body = membersIn(value)
+      const hasText = isPresent(body['text'])
+      const isCut = body['truncated'] === true
+      if (isPresent(body['base64']) && rules.isProtecting) {
+        // Binary content cannot be checked by any rule.
+        delete body['base64']
+        this.#findings.fail('binary')
+      }
+      const redacted = hasText
+        ? this.#redactedBody(textIn(body['text']), isCut, () => typeOf(region, record, line))
+        : null
+      if (redacted !== null) {
+        body['text'] = redacted
+        isChanged = true
+      }
+      // A digest of the original body would allow guesses about hidden values, or about content that no rule can
+      // read, to be confirmed.
+      const isUnread = rules.isProtecting && (!hasText || isCut)
+      if (isPresent(body['sha256']) && (redacted !== null || isUnread)) {
+        delete body['sha256']
+        isChanged = true
+      }
+    }
+    return isChanged
   }
 
-  /** Redacts the value at the editor's position. It may be a list of texts. */
-  #value(memberStart: number, name: string | null): void {
-    const editor = this.#editor
-    const start = editor.at
-    const end = editor.skip()
-    const rule = name === null ? null : takingRule(name, this.#context)
-    const isText = editor.line.charCodeAt(start) === QUOTE
-    if (isText && rule === null && !this.#hasRegex && !this.#suspects.include(start + 1, end - 1)) return
-    const value = editor.value(start, end)
-    const texts = Array.isArray(value) ? value.map(textIn) : [textIn(value)]
-    const left = texts.flatMap((text) => this.#left(text, rule) ?? [])
-    if (left.length === 0 && texts.length > 0) editor.delete(memberStart, end)
-    else if (left.length < texts.length || left.some((text, i) => text !== texts[i]))
-      editor.replace(start, end, Array.isArray(value) ? left : left[0])
-  }
-
-  /** Returns the redacted text, or null if it is deleted. */
-  #left(text: string, rule: NameRule | null): string | null {
-    const found = { text, written: text, isUnquoted: false, isContainer: false }
-    const pieces = rule === null ? this.#redact(text, this.#context) : takenValue(rule, found, this.#context)
-    if (pieces !== null) return textOf(pieces)
-    return rule === null ? text : null
+  /** Returns the text of a body if it changes, otherwise null. */
+  #redactedBody(text: string, isCut: boolean, typeOf: () => string): string | null {
+    const context = isCut ? { ...this.#body, isCut } : this.#body
+    const pieces = redactedText(text, () => scansOf(text, typeOf()), context)
+    return pieces === null ? null : textOf(pieces)
   }
 }
 
-/** Redacts a query. */
-function redactedQuery(text: string, context: TextContext): ReturnType<Redact> {
-  return redactedText(text, [scanForm], context)
+/** Returns the content type of a body in a record, or empty. @param line The whole record if `record` is only its end. */
+function typeOf(region: string, record: Members, line: string | null): string {
+  const fields = membersIn(membersIn(record['hdr'])[region])
+  const own = membersIn(membersIn(record['body'])[region])['ct'] ?? fields['content-type']
+  if (isPresent(own)) return String(own)
+  const whole = line === null ? record : (JSON.parse(line) as Members)
+  return String(membersIn(whole[region.startsWith('req') ? 'req' : 'res'])['ct'] ?? '')
 }
 
-/** Redacts a header field value. Fields such as Referer and Location may contain a query. */
-function redactedField(text: string, context: TextContext): ReturnType<Redact> {
-  const question = text.indexOf('?')
-  if (question === -1 || text.indexOf('=', question) === -1) return redactedValue(text, context)
-  return redactedText(text, [scanUrl], context)
-}
-
-function textIn(value: unknown): string {
-  if (typeof value === 'string') return value
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  throw new Error('a text is expected')
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null
 }

@@ -46,6 +46,7 @@ export interface RegexRule extends CompiledRule {
   readonly regex: Regex
 }
 
+const PLAIN_NAME = /^[\w.-]*$/
 const CACHED_NAMES = 4096
 const NO_RULES: readonly NameRule[] = []
 
@@ -57,6 +58,8 @@ export class AreaRules {
   readonly isProtecting: boolean
   /** Names of the rules, in lower case. */
   readonly names: readonly string[]
+  /** True if the names consist of characters that `plainReading` leaves. */
+  readonly hasPlainNames: boolean
   /** Signs of the types, for `Suspects`. */
   readonly signs: SuspectSigns
   readonly #anyName: RegExp
@@ -81,6 +84,7 @@ export class AreaRules {
     this.types = types
     this.regexes = regexes
     this.names = [...this.#byName.keys()]
+    this.hasPlainNames = this.names.every((name) => PLAIN_NAME.test(name))
     this.signs = new SuspectSigns(
       types.map((rule) => rule.type),
       this.names,

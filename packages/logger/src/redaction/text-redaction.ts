@@ -1,9 +1,11 @@
+import { scanForm, scanUrl } from './formats/form.js'
 import { structureOf } from './formats/format-of.js'
 import { looseScan } from './formats/loose.js'
 import { PLAIN, type Syntax } from './formats/syntax.js'
 import { type Location, plainLocation, type Scan, type Visitor } from './formats/visitor.js'
 import { applyRegex, applyTypes, type TextContext } from './pattern-rules.js'
 import { Edits, openPiece, type Piece, textOf } from './pieces.js'
+import { plainReading } from './plain-reading.js'
 import type { AreaRules, Found, NameRule, TypeRule } from './rules.js'
 import { mayBeStructure, Suspects } from './suspects.js'
 
@@ -11,56 +13,58 @@ import { mayBeStructure, Suspects } from './suspects.js'
 const MAX_DEPTH = 4
 /** Minimum length of a value of any type. */
 const MIN_VALUE_LENGTH = 5
-/**
- * Characters that start an escape in JSON, XML or forms. Searching for each is faster than a regular
- * expression for all.
- */
-const ESCAPES = ['\\', '&', '%', '+']
+const AT_SIGN = /[@\uff20]/
 
 /**
- * Redacts a text. Returns null if the rules match nothing.
+ * Redacts a text. Returns null if the rules match nothing. @param scansOf Returns the scanners for the text.
  * @throws Error if texts are nested too deeply.
  */
 export function redactedText(
   text: string,
-  scans: readonly Scan[],
+  scansOf: () => readonly Scan[],
   context: TextContext,
 ): readonly Piece[] | null {
-  const whole: readonly Piece[] = [openPiece(text)]
-  let pieces = whole
   const types = possibleTypes(text, context)
-  if (types.length === 0 && !mayHide(text) && !context.rules.occursIn(text)) {
-    if (context.depth > 0 || context.rules.regexes.length === 0) return null
-    pieces = applyRegex(pieces, context)
-    return pieces.length === 1 && pieces[0]!.text === text ? null : pieces
-  }
-  let isClean = scans.length > 0
-  for (const scan of scans) {
-    const visit = new TextVisit(textOf(pieces), context, pieces === whole ? types : null)
-    isClean = scan(visit.text, visit) && isClean
-    pieces = visit.edits.pieces() ?? pieces
-  }
-  // The scanner may have misread invalid parts, so the whole text is also scanned as plain text.
-  if (!isClean) pieces = applyTypes(looselyRedacted(pieces, context), context)
+  let pieces: readonly Piece[] = [openPiece(text)]
+  if (types !== null) pieces = searched(pieces, scansOf(), types, context)
   if (context.depth === 0) pieces = applyRegex(pieces, context)
   return pieces.length === 1 && pieces[0]!.text === text ? null : pieces
 }
 
 /** Redacts a text that is a single value, such as that of a header field. It may contain another text. */
 export function redactedValue(text: string, context: TextContext): readonly Piece[] | null {
-  const { types, regexes } = context.rules
-  const scan = mayBeStructure(text.charCodeAt(0)) ? structureOf(text) : null
-  if (scan === null) {
-    const hasName = context.rules.occursIn(text)
-    if (regexes.length === 0 && !hasName && !hasTypes(text, types, context.isCut)) return null
-    // Plain text with names and values, such as a URL with a query, a GraphQL query or a log line.
-    const named = hasName ? looselyRedacted([openPiece(text)], context) : [openPiece(text)]
-    const typed = applyTypes(named, context)
-    const pieces = context.depth === 0 ? applyRegex(typed, context) : typed
-    return pieces.length === 1 && pieces[0]!.text === text ? null : pieces
+  return redactedText(text, () => (mayBeStructure(text.charCodeAt(0)) && structureOf(text)) || [], context)
+}
+
+/** Redacts a query. */
+export function redactedQuery(text: string, context: TextContext): readonly Piece[] | null {
+  return redactedText(text, () => [scanForm], context)
+}
+
+/** Redacts a header field value. Fields such as Referer and Location may contain a query. */
+export function redactedField(text: string, context: TextContext): readonly Piece[] | null {
+  const question = text.indexOf('?')
+  if (question === -1 || text.indexOf('=', question) === -1) return redactedValue(text, context)
+  return redactedText(text, () => [scanUrl], context)
+}
+
+/** Applies name and type rules. @param types Type rules that may match in the text. */
+function searched(
+  whole: readonly Piece[],
+  scans: readonly Scan[],
+  types: readonly TypeRule[],
+  context: TextContext,
+): readonly Piece[] {
+  if (scans.length > 0 && context.depth >= MAX_DEPTH) throw new Error('texts are nested too deeply')
+  let pieces = whole
+  let isClean = scans.length > 0
+  for (const scan of scans) {
+    const visit = new TextVisit(textOf(pieces), context, pieces === whole ? types : context.rules.types)
+    isClean = scan(visit.text, visit) && isClean
+    pieces = visit.edits.pieces() ?? pieces
   }
-  if (context.depth >= MAX_DEPTH) throw new Error('texts are nested too deeply')
-  return redactedText(text, [scan], context)
+  // The scanner may have misread invalid parts, so the whole text is also scanned as plain text.
+  return isClean ? pieces : applyTypes(looselyRedacted(pieces, context), context)
 }
 
 /** Applies a name rule to a value. Returns null if the value is deleted. */
@@ -85,26 +89,31 @@ function looselyRedacted(pieces: readonly Piece[], context: TextContext): readon
   if (scan === null) return pieces
   return pieces.flatMap((piece) => {
     if (piece.isOpaque || context.rules.nextName(piece.text, 0) === Number.POSITIVE_INFINITY) return [piece]
-    const visit = new TextVisit(piece.text, context, null)
+    const visit = new TextVisit(piece.text, context, context.rules.types)
     scan(piece.text, visit)
     return visit.edits.pieces() ?? [piece]
   })
 }
 
 /**
- * Returns the rules whose type may occur in the text. A value that is not in the whole text is not in its
- * parts, unless it is escaped. Most texts contain no value of most types, so this saves a check of each part.
+ * Returns the type rules that may match in a text or in its parts, however these are decoded. Returns null if neither
+ * they nor name rules can match. Most texts contain no value and no name, so this saves reading their parts.
  */
-function possibleTypes(text: string, { rules, isCut }: TextContext): readonly TypeRule[] {
-  if (mayHide(text)) return rules.types
-  return rules.types.filter((rule) => rule.find(text, isCut).length > 0)
-}
-
-function mayHide(text: string): boolean {
-  for (let i = 0; i < ESCAPES.length; i++) {
-    if (text.includes(ESCAPES[i]!)) return true
-  }
-  return false
+function possibleTypes(text: string, { rules, isCut }: TextContext): readonly TypeRule[] | null {
+  const plain = plainReading(text)
+  if (plain === null) return rules.types
+  const isEscaped = plain !== text
+  // In forms, a plus is a space.
+  const spaced = plain.includes('+') ? plain.replaceAll('+', ' ') : null
+  const types = rules.types.filter((rule) => {
+    if (rule.find(plain, isCut).length > 0) return true
+    if (isEscaped && rule.type === 'email' && AT_SIGN.test(text)) return true
+    // At the end of a truncated text, the digits of an escape may be the beginning of a value.
+    if (isEscaped && isCut && rule.find(text, isCut).length > 0) return true
+    return spaced !== null && (rule.type === 'phone' || rule.find(spaced, isCut).length > 0)
+  })
+  if (types.length > 0 || rules.occursIn(text)) return types
+  return rules.hasPlainNames || (!isEscaped && spaced === null) ? null : types
 }
 
 function hasTypes(text: string, types: readonly TypeRule[], isCut: boolean): boolean {
@@ -134,12 +143,11 @@ class TextVisit implements Visitor {
   readonly #types: readonly TypeRule[]
   readonly #suspects: Suspects
 
-  /** @param types Type rules that may match in the text, if known. */
-  constructor(text: string, context: TextContext, types: readonly TypeRule[] | null) {
+  constructor(text: string, context: TextContext, types: readonly TypeRule[]) {
     this.text = text
     this.edits = new Edits(text)
     this.#context = context
-    this.#types = types ?? possibleTypes(text, context)
+    this.#types = types
     this.#suspects = new Suspects(text, context.rules)
   }
 
@@ -191,4 +199,9 @@ function written(pieces: readonly Piece[], { syntax, isUnquoted }: Location): re
       ? pieces
       : pieces.map((piece) => (piece.isOpaque ? piece : openPiece(syntax.encode(piece.text))))
   return isUnquoted ? [openPiece('"'), ...inner, openPiece('"')] : inner
+}
+
+/** Returns true if redaction cannot change or report the text. */
+export function isUntouched(text: string, context: TextContext): boolean {
+  return context.rules.regexes.length === 0 && possibleTypes(text, context) === null
 }

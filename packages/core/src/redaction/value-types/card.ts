@@ -26,9 +26,9 @@ const BEGUN_SHAPES: ReadonlySet<number> = new Set(
 )
 /** First digits of the Troy scheme. Others are identified by one digit; 1 is mostly that of timestamps. */
 const TROY = 9792
-/** Start of digits in groups of a card. Each card number matches; most other digits do not. */
+/** First digit of digits in groups of a card. Each card number matches; most other digits do not. */
 const MAY_HOLD = new RegExp(
-  `[2-69](?:${LOOSE}{0,3}\\d){12}|[2-69]\\d{3}\\D{1,3}(?:\\d{4}\\D{1,3}\\d{4}\\D{1,3}\\d{4}|\\d{6}\\D{1,3}\\d{4})|[2-69]\\d{7}\\D{1,3}\\d{8}`,
+  `[2-69](?<!\\d\\d)(?:(?:${LOOSE}{0,3}\\d){12}|\\d{3}(?:\\D{1,3}(?:\\d{4}\\D{1,3}\\d{4}\\D{1,3}\\d{4}|\\d{6}\\D{1,3}\\d{4})|\\d{4}\\D{1,3}\\d{8}))`,
   'g',
 )
 
@@ -57,7 +57,7 @@ function cardSpans(text: string): Spans {
   for (let match = MAY_HOLD.exec(text); match !== null; match = MAY_HOLD.exec(text)) {
     const at = match.index
     MAY_HOLD.lastIndex = at + 1
-    const end = digitAt(text, at - 1) === -1 ? endOfNumber(text, at) : -1
+    const end = endOfNumber(text, at)
     if (end === -1 || isInUuid(text, at, end)) continue
     // Matches that overlap are merged, so both are masked.
     if (at >= (spans.at(-1) ?? 0)) spans.push(at, end)

@@ -16,16 +16,16 @@ const FORM = /^[^\s=<>{}"]*=\S*$/
  */
 export function scansOf(text: string, contentType: string): readonly Scan[] {
   const structure = structureOf(text)
-  if (FORM_TYPE.test(contentType)) return structure === null ? [scanForm] : [structure, scanForm]
-  if (structure !== null) return [structure]
+  if (FORM_TYPE.test(contentType)) return [...(structure ?? []), scanForm]
+  if (structure !== null) return structure
   if (MULTIPART_TYPE.test(contentType) || PART.test(text)) return [scanMultipart]
   return FORM.test(text) ? [scanForm] : []
 }
 
 /** Returns the scanner for a text with nested structure, or null. */
-export function structureOf(text: string): Scan | null {
+export function structureOf(text: string): readonly [Scan] | null {
   const first = /[^\s\ufeff]/.exec(text)?.[0]
   // A string may contain JSON. Its escapes are only decoded by the JSON scanner.
-  if (first === '{' || first === '[' || first === '"') return scanJson
-  return first === '<' ? scanXml : null
+  if (first === '{' || first === '[' || first === '"') return [scanJson]
+  return first === '<' ? [scanXml] : null
 }
