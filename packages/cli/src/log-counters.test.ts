@@ -1,32 +1,15 @@
 import assert from 'node:assert/strict'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { LogIdentity } from '@sluice/core'
-import { assertIdentity } from '@sluice/core/testing'
+import { CounterWatch } from './testing/counter-watch.js'
+import { RecordReceiver } from './testing/record-receiver.js'
 import { type RunningGateway, scratch, startGateway, statusOf, until } from './testing.js'
 
-/** A receiver of records that refuses them until it is asked to take them, and counts what it has taken. */
-async function receiver(t: TestContext) {
-  const state = { isUp: false, records: 0, url: '' }
-  const server = http.createServer((req, res) => {
-    let text = ''
-    req.on('data', (chunk: Buffer) => {
-      text += chunk.toString()
-    })
-    req.on('end', () => {
-      if (state.isUp) state.records += text.trimEnd().split('\n').length
-      res.writeHead(state.isUp ? 200 : 503).end()
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  return state
+/** A receiver of records that refuses them until its mode is 'works'. */
+async function receiver(t: TestContext): Promise<RecordReceiver> {
+  const target = await RecordReceiver.start(t)
+  target.mode = 503
+  return target
 }
 
 const documentWith = (log: string): string => `version: 1
@@ -36,41 +19,6 @@ workers: 2
 routes: [{ id: all, match: { path: /* }, respond: { status: 200 } }]
 log: ${log}
 `
-
-/** Reads the counters of the log again and again, and keeps every one that went backwards. */
-class CounterWatch {
-  readonly fallen: string[] = []
-  readonly #gateway: RunningGateway
-  readonly #last = new Map<string, number>()
-
-  constructor(gateway: RunningGateway) {
-    this.#gateway = gateway
-  }
-
-  async look(): Promise<void> {
-    const text = await (await fetch(`${this.#gateway.admin}/metrics`)).text()
-    for (const [, series = '', value] of text.matchAll(/^(gw_\w+_total\S*) (\S+)$/gm)) {
-      const before = this.#last.get(series) ?? 0
-      if (Number(value) < before) this.fallen.push(`${series}: ${before}, then ${value}`)
-      this.#last.set(series, Number(value))
-    }
-    for (const series of this.#last.keys())
-      if (!text.includes(`\n${series} `)) this.fallen.push(`${series} is gone`)
-  }
-
-  async until(condition: (log: LogIdentity) => boolean | Promise<boolean>): Promise<void> {
-    let log: LogIdentity | null = null
-    await until(
-      async () => {
-        await this.look()
-        log = (await (await fetch(`${this.#gateway.admin}/v1/log`)).json()) as LogIdentity
-        assertIdentity(log)
-        return condition(log)
-      },
-      () => JSON.stringify(log),
-    )
-  }
-}
 
 async function call(gateway: RunningGateway, times: number): Promise<void> {
   for (let i = 0; i < times; i++)
@@ -111,10 +59,10 @@ test('no counter decreases during log outages, settings changes and worker crash
   await killWorkers(gateway)
   await call(gateway, 5)
   await watch.until(({ received, onDisk }) => received === 30 && onDisk === 30)
-  target.isUp = true
+  target.mode = 'works'
   await watch.until(({ received, indexed }) => received === 30 && indexed === 30)
-  assert.equal(target.records, 30)
-  assert.deepEqual(watch.fallen, [])
+  assert.equal(target.lines.length, 30)
+  assert.deepEqual([...watch.fallen], [])
 })
 
 test('records waiting for a removed log target are still counted', async (t) => {
@@ -131,7 +79,7 @@ test('records waiting for a removed log target are still counted', async (t) => 
   await call(gateway, 4)
   await watch.until(({ received, indexed, onDisk }) => received === 12 && indexed === 4 && onDisk === 8)
   await deploy(gateway, shipped)
-  target.isUp = true
+  target.mode = 'works'
   await watch.until(({ received, indexed }) => received === 12 && indexed === 12)
-  assert.deepEqual(watch.fallen, [])
+  assert.deepEqual([...watch.fallen], [])
 })

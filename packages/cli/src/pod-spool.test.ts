@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import http from 'node:http'
 import { test } from 'node:test'
 import type { LogIdentity } from '@sluice/core'
 import { killPod, startPod, stopPod } from './testing/pods.js'
+import { RecordReceiver } from './testing/record-receiver.js'
 import { closedPort, scratch, until } from './testing.js'
 
 // What becomes of records that wait for their target when the pod of their gateway goes, where pods share the volume of
@@ -29,20 +29,10 @@ async function call(url: string, from: number): Promise<void> {
 const identityOf = async (admin: string): Promise<LogIdentity> =>
   (await (await fetch(`${admin}/v1/log`)).json()) as LogIdentity
 
-/** The numbers of the requests whose records have come. */
-function receiver(port: number): Promise<{ readonly numbers: number[]; readonly server: http.Server }> {
-  const numbers: number[] = []
-  const server = http.createServer(async (req, res) => {
-    let text = ''
-    for await (const chunk of req) text += String(chunk)
-    for (const [, number] of text.matchAll(/"path":"\/r\/(\d+)"/g)) numbers.push(Number(number))
-    res.end()
-  })
-  return new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve({ numbers, server })))
-}
-
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
-const sorted = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b)
+/** The numbers of the requests whose records have come. */
+const numbersAt = ({ lines }: RecordReceiver): number[] =>
+  lines.map((line) => Number(/"path":"\/r\/(\d+)"/.exec(line)?.[1])).sort((a, b) => a - b)
 
 test('pods deliver the records of deleted pods on a shared volume', async (t) => {
   const [spool, port] = [scratch(t), await closedPort()]
@@ -54,13 +44,11 @@ test('pods deliver the records of deleted pods on a shared volume', async (t) =>
   assert.equal(await stopPod(ended!), 0)
   await killPod(killed!)
   await call(left!.url, 2 * CALLS)
-  const { numbers, server } = await receiver(port)
-  t.after(() => server.close())
-  await until(() => numbers.length >= 3 * CALLS)
-  assert.deepEqual(sorted(numbers), upTo(3 * CALLS))
+  const receiver = await RecordReceiver.start(t, port)
+  await until(() => receiver.lines.length >= 3 * CALLS)
+  assert.deepEqual(numbersAt(receiver), upTo(3 * CALLS))
   // What a pod has just recorded is delivered before it ends.
   await call(left!.url, 3 * CALLS)
   assert.equal(await stopPod(left!), 0)
-  assert.deepEqual(sorted(numbers), upTo(4 * CALLS))
-  server.closeAllConnections()
+  assert.deepEqual(numbersAt(receiver), upTo(4 * CALLS))
 })

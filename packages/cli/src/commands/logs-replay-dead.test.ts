@@ -1,37 +1,10 @@
 import assert from 'node:assert/strict'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { gwInProcess } from '../testing/in-process.js'
+import { RecordReceiver } from '../testing/record-receiver.js'
 import { closedPort, fileWith, gw, scratch, spawnGw, startGateway, until } from '../testing.js'
-
-/** A receiver of records that refuses those that a test says, one request at a time. */
-async function receiver(t: TestContext) {
-  const state = { refuses: (_: string) => false, taken: [] as string[], url: '', onRequest: () => {} }
-  const server = http.createServer((req, res) => {
-    let text = ''
-    req.on('data', (chunk: Buffer) => {
-      text += chunk.toString()
-    })
-    req.on('end', () => {
-      state.onRequest()
-      const lines = text.trimEnd().split('\n')
-      const isRefused = lines.some(state.refuses)
-      if (!isRefused) state.taken.push(...lines)
-      // 413 makes the sender try smaller parts, down to the record that is refused.
-      res.writeHead(isRefused ? (lines.length === 1 ? 400 : 413) : 200).end()
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  return state
-}
 
 const documentFor = (url: string, spool: string): string => `version: 1
 listeners: [{ address: "127.0.0.1:0" }]
@@ -59,7 +32,7 @@ function lettersIn(spool: string): { readonly id: string; readonly reason: strin
 const idsOf = (lines: readonly string[]): unknown[] => lines.map((line) => JSON.parse(line).id).sort()
 
 test('what a target refused is delivered again while the gateway goes on refusing and burying', async (t) => {
-  const target = await receiver(t)
+  const target = await RecordReceiver.start(t)
   const spool = join(scratch(t), 'spool')
   target.refuses = () => true
   const gateway = await startGateway(t, documentFor(target.url, spool))
@@ -85,13 +58,13 @@ test('what a target refused is delivered again while the gateway goes on refusin
   const done = await replay('-o', 'json')
   assert.equal(done.code, 0, done.stderr)
   assert.deepEqual(JSON.parse(done.stdout).targets[0].delivered, 8)
-  assert.equal(new Set(idsOf(target.taken)).size, 8)
+  assert.equal(new Set(idsOf(target.lines)).size, 8)
   assert.deepEqual(lettersIn(spool), [])
   assert.match((await replay()).stdout, /^main: 0 delivered, 0 refused again\n$/)
 })
 
 test('a record that is refused again stays with the new reason, and damaged lines stay as they are', async (t) => {
-  const target = await receiver(t)
+  const target = await RecordReceiver.start(t)
   const spool = scratch(t)
   mkdirSync(join(spool, 'dead'))
   const file = join(spool, 'dead', 'someone-0.ndjson')
@@ -102,7 +75,7 @@ test('a record that is refused again stays with the new reason, and damaged line
   const config = fileWith(t, documentFor(target.url, spool))
   const { code, stdout } = await gwInProcess(['logs', 'replay-dead', '-c', config])
   assert.deepEqual([code, stdout], [2, 'main: 3 delivered, 1 refused again, 1 damaged line kept\n'])
-  assert.deepEqual(idsOf(target.taken), ['a', 'b', 'long'])
+  assert.deepEqual(idsOf(target.lines), ['a', 'b', 'long'])
   const [kept] = lettersIn(spool)
   assert.equal(kept?.id, 'bad')
   assert.notEqual(kept?.reason, 'it says ,"record": no')
@@ -129,7 +102,7 @@ test('a target that does not answer leaves every letter where it is', async (t) 
 })
 
 test('a replay that is killed leaves what it has not delivered to the next, and what comes in meanwhile', async (t) => {
-  const target = await receiver(t)
+  const target = await RecordReceiver.start(t)
   const spool = scratch(t)
   mkdirSync(join(spool, 'dead'))
   const file = join(spool, 'dead', 'someone-0.ndjson')
@@ -148,14 +121,14 @@ test('a replay that is killed leaves what it has not delivered to the next, and 
   }
   await first.exited
   target.onRequest = () => {}
-  const before = target.taken.length
+  const before = target.lines.length
   assert.ok(before < 3000)
   const { code, stdout } = await gwInProcess(['logs', 'replay-dead', '-c', config])
   assert.equal(code, 0)
   // At most the delivery that was under way is repeated.
   const delivered = Number(/(\d+) delivered/.exec(stdout)?.[1])
   assert.ok(delivered < 3001, stdout)
-  assert.equal(new Set(idsOf(target.taken)).size, 3001)
+  assert.equal(new Set(idsOf(target.lines)).size, 3001)
   assert.deepEqual(lettersIn(spool), [])
 })
 

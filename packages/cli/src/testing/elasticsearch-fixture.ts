@@ -4,22 +4,18 @@ import type { LogIdentity } from '@sluice/core'
 import { assertIdentity, scratchDir } from '@sluice/logger/testing'
 import { elasticsearchSkip } from '@sluice/logger/testing/elasticsearch'
 import { type SharedElasticsearch, sharedElasticsearch } from '@sluice/logger/testing/shared-elasticsearch'
-import { TcpBridge } from '@sluice/logger/testing/tcp-bridge'
 import { documentFor, origin, type RunningGateway, startGateway } from '../testing.js'
 
-/** Elasticsearch with security enabled, and gateways that log to it through a TCP bridge. */
+/** Elasticsearch with security enabled, and gateways that log to it. */
 export class ElasticsearchFixture {
   #node: SharedElasticsearch | null = null
-  #bridge: TcpBridge | null = null
 
   constructor() {
     before(async () => {
       if (elasticsearchSkip !== false) return
       this.#node = await sharedElasticsearch()
-      this.#bridge = await TcpBridge.to(this.#node.port)
     })
     after(async () => {
-      await this.#bridge?.cut()
       await this.#node?.release()
     })
   }
@@ -28,37 +24,17 @@ export class ElasticsearchFixture {
     return this.#node!
   }
 
-  /** Breaks and refuses connections to the node while `during` runs. */
-  async outage(during: () => Promise<void>): Promise<void> {
-    await this.#bridge!.cut()
-    try {
-      await during()
-    } finally {
-      await this.#bridge!.mend()
-    }
-  }
-
-  /** Keeps connections to the node open without responses while `during` runs. */
-  async silence(during: () => Promise<void>): Promise<void> {
-    this.#bridge!.pause()
-    try {
-      await during()
-    } finally {
-      this.#bridge!.resume()
-    }
-  }
-
   async countIn(stream: string): Promise<number> {
     await this.node.request('POST', `/${stream}/_refresh`)
     const { body } = await this.node.request('GET', `/${stream}/_count`)
     return (body as { count: number }).count
   }
 
-  /** Returns a document that logs all requests to a stream. One worker halves the startup time. */
-  documentTo(target: string, stream: string, changes: object = {}, workers = 1): string {
-    const { username, password, caFile } = this.node
+  /** Returns a document that logs all requests to a stream. */
+  documentTo(target: string, stream: string, changes: object = {}): string {
+    const { url, username, password, caFile } = this.node
     const settings = {
-      nodes: [`https://127.0.0.1:${this.#bridge!.port}`],
+      nodes: [url],
       dataStream: stream,
       auth: { username, password },
       tls: { caFile },
@@ -66,12 +42,8 @@ export class ElasticsearchFixture {
       spool: { dir: join(scratchDir(), 'spool') },
       ...changes,
     }
-    return documentFor(target)
-      .replace('workers: 1', `workers: ${workers}`)
-      .replace(
-        'log: { sink: none }',
-        `log: { sink: elasticsearch, elasticsearch: ${JSON.stringify(settings)} }`,
-      )
+    const log = `log: { sink: elasticsearch, elasticsearch: ${JSON.stringify(settings)} }`
+    return documentFor(target).replace('log: { sink: none }', log)
   }
 
   /** Starts an origin and a gateway that logs to a stream. */

@@ -24,6 +24,8 @@ export interface KnownLoadOptions<Server> {
   readonly clients: number
   /** Returns the server of a connection. `answer` is null if there was no response. */
   readonly serverOf: (socket: net.Socket, answer: http.IncomingMessage | null) => Server
+  /** Number of the first request; default 0. */
+  readonly first?: number
 }
 
 /** Load on persistent connections. Request n has the path `/r/n`. */
@@ -38,11 +40,12 @@ export class KnownLoad<Server> {
   readonly #agents: readonly http.Agent[]
   readonly #options: KnownLoadOptions<Server>
   #loops: readonly Promise<void>[] = []
-  #next = 0
+  #next: number
 
   /** @param places functions that open a connection */
   constructor(places: readonly (() => net.Socket)[], options: KnownLoadOptions<Server>) {
     this.#options = options
+    this.#next = options.first ?? 0
     this.#agents = places.map((connect) => {
       const agent = new http.Agent({ keepAlive: true })
       agent.createConnection = connect
@@ -86,6 +89,11 @@ export class KnownLoad<Server> {
       request.on('socket', (given) => (socket = given as net.Socket))
       request.on('error', ({ message, code }: NodeJS.ErrnoException) => fail(message, code))
     })
+  }
+
+  /** Number of the next request. */
+  get sent(): number {
+    return this.#next
   }
 
   /** Failed requests and refused connections so far. */
