@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix, relative } from 'node:path'
 import { build } from 'esbuild'
 
@@ -7,7 +7,7 @@ import { build } from 'esbuild'
  * millisecond per module file, and a gateway would load 2,300 of them before it listens
  * (docs/internals/adr/0028-bundle-packages.md). Tests use the modules of their own package and the bundles of others.
  */
-const PACKAGES = ['core', 'config', 'policies', 'policies-xml', 'logger', 'gateway', 'cli']
+const PACKAGES = ['core', 'config', 'policies', 'policies-xml', 'logger', 'ui', 'gateway', 'cli']
 /** Dependencies that are bundled too, because they consist of very many small modules. */
 const INLINED = ['@sinclair/typebox', '@marcbachmann/cel-js']
 /** A file next to a module, such as the program of a thread or a process. */
@@ -19,6 +19,7 @@ const root = join(import.meta.dirname, '..')
 /** Files that also invalidate a bundle: this program and the list of installed packages. */
 const SETTINGS = [import.meta.filename, join(root, 'node_modules/.package-lock.json')]
 await Promise.all(PACKAGES.map((name) => bundlePackage(join(root, 'packages', name))))
+await bundlePage(join(root, 'packages/ui'))
 
 async function bundlePackage(folder) {
   const dist = join(folder, 'dist')
@@ -40,6 +41,37 @@ async function bundlePackage(folder) {
     logLevel: 'warning',
     plugins: [{ name: 'packages', setup: (building) => setUp(building, dist) }],
   })
+  writeFileSync(stamp, '')
+}
+
+/** Bundles the dashboard for browsers into `dist/web`. The names of its files contain a hash of their content. */
+async function bundlePage(folder) {
+  const [source, dist, web] = [join(folder, 'src/app'), join(folder, 'dist/app'), join(folder, 'dist/web')]
+  const stamp = join(folder, 'dist/.page')
+  const pageFiles = ['index.html', 'style.css', 'icon.svg'].map((name) => join(source, name))
+  if (newest([...modulesBelow(dist), ...pageFiles, ...SETTINGS]) <= timeOf(stamp)) return
+  rmSync(web, { recursive: true, force: true })
+  mkdirSync(web, { recursive: true })
+  const { metafile } = await build({
+    entryPoints: [join(dist, 'main.js'), join(source, 'style.css'), join(source, 'icon.svg')],
+    outdir: web,
+    entryNames: '[name]-[hash]',
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    loader: { '.svg': 'copy' },
+    logLevel: 'warning',
+    metafile: true,
+  })
+  const built = Object.keys(metafile.outputs).map((path) => path.slice(path.lastIndexOf('/') + 1))
+  const nameOf = (extension) => built.find((name) => name.endsWith(extension))
+  const page = readFileSync(join(source, 'index.html'), 'utf8')
+  const names = { ICON: nameOf('.svg'), STYLE: nameOf('.css'), SCRIPT: nameOf('.js') }
+  writeFileSync(
+    join(web, 'index.html'),
+    page.replace(/ICON|STYLE|SCRIPT/g, (name) => names[name]),
+  )
   writeFileSync(stamp, '')
 }
 

@@ -30,6 +30,8 @@ test('the packages hold what gw needs outside the repository, and no tests', () 
     ['@sluice/policies-xml', 'dist/bundle/engines.xslt.saxon.engine-main.js'],
     ['@sluice/logger', 'dist/bundle/outputs.custom.load-thread.js'],
     ['@sluice/config', 'dist/index.d.ts'],
+    ['@sluice/ui', 'dist/web/index.html'],
+    ['@sluice/ui', 'dist/bundle/index.js'],
   ]) {
     assert.ok(files[name]?.includes(file), `${name} has no ${file}`)
   }

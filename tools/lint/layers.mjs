@@ -10,7 +10,8 @@ const PACKAGES = {
   policies: ['core'],
   'policies-xml': ['core', 'policies'],
   logger: ['core'],
-  gateway: ['core', 'config'],
+  ui: [],
+  gateway: ['core', 'config', 'ui'],
   cli: ['core', 'config', 'policies', 'policies-xml', 'logger', 'gateway'],
 }
 
@@ -226,6 +227,7 @@ export default {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules|/dist/' },
-    exclude: { path: '/dist/|[.]d[.]ts$' },
+    // The parser does not read JSX.
+    exclude: { path: '/dist/|[.]d[.]ts$|[.]tsx$' },
   },
 }

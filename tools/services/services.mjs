@@ -68,6 +68,13 @@ export const services = [
     debianPackages: ['redis-server'],
   },
   {
+    name: 'chromium',
+    usedFor: 'the tests of the dashboard in a browser',
+    commands: ['chromium'],
+    debianPackages: ['chromium'],
+    environment: () => ({ SLUICE_CHROMIUM: 'chromium' }),
+  },
+  {
     name: 'slapd',
     usedFor: 'the tests and the benchmark of ldap against a directory',
     commands: ['slapd', 'slapadd'],

@@ -69,6 +69,8 @@ export interface AdminPlan {
   readonly port: number
   readonly tls: KeyPairPlan | null
   readonly tokens: readonly AdminToken[]
+  /** False if the dashboard is off; absent if it is served. */
+  readonly ui?: boolean
 }
 
 /** Role of an admin API token. */

@@ -51,10 +51,11 @@ function defaultConnectionsPerClient(connections: number): number {
 const HTTP2: Http2Plan = { alpn: true, priorKnowledge: false, streams: 100 }
 
 /** Returns the plan of the admin API. Tokens are sorted by id. */
-export function adminPlan({ address, tls, tokens }: Document['admin']): AdminPlan {
+export function adminPlan({ address, tls, tokens, ui }: Document['admin']): AdminPlan {
   const sorted = tokens.map(({ id, sha256, role }) => ({ id, sha256, role }))
   sorted.sort((a, b) => (a.id < b.id ? -1 : 1))
-  return { ...addressOf(address), tls: tls === undefined ? null : keyPairPlan(tls), tokens: sorted }
+  const keys = tls === undefined ? null : keyPairPlan(tls)
+  return { ...addressOf(address), tls: keys, tokens: sorted, ...(ui ? {} : { ui }) }
 }
 
 function listenerTlsPlan(tls: ListenerDocument['tls']): ListenerTlsPlan | null {

@@ -217,6 +217,7 @@ export const adminSchema = object(
       maxItems: 1000,
       description: 'Tokens that are accepted. Empty: no authentication.',
     }),
+    ui: Type.Boolean({ default: true, description: 'Serves the dashboard at /ui.' }),
   },
   { default: {}, description: 'Admin API and metrics.' },
 )

@@ -80,10 +80,10 @@ export class AdminEndpoint implements Endpoint<AdminPlan> {
     return prepared(activate, discard)
   }
 
-  /** Updates tokens and certificate of a server that keeps its address. */
+  /** Updates tokens, certificate and dashboard of a server that keeps its address. */
   async #renew(last: AdminServer, plan: AdminPlan, tls: TlsFiles | null): Promise<void> {
     this.#authenticator.use(plan.tokens)
-    if (tls !== null) last.renewTls(tls)
+    last.renew(plan, tls)
   }
 
   /**

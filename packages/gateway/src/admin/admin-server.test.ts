@@ -29,6 +29,7 @@ interface Ask {
 
 const YAML = { 'content-type': 'application/yaml' }
 const ROLES: readonly AdminRole[] = ['viewer', 'operator', 'admin']
+const hasBody = (method: string): boolean => method === 'PUT' || method === 'POST'
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
@@ -195,6 +196,7 @@ test('a rollback accepts a deploy id or nothing', async (t) => {
 })
 
 const BODIES: Readonly<Record<string, string>> = {
+  '/v1/session': '{"token":"viewer-token"}',
   '/v1/upstreams/drain': '{"upstream":"up"}',
   '/v1/upstreams/undrain': '{"upstream":"up"}',
   '/v1/cache/purge': '{"all":true}',
@@ -212,7 +214,7 @@ test('each role can use its own endpoints and no others', async (t) => {
   for (const role of ROLES) {
     for (const { method, path, access } of ENDPOINTS) {
       const type = path === '/v1/config' ? YAML : { 'content-type': 'application/json' }
-      const body = method === 'GET' ? {} : { body: BODIES[path] ?? '{}' }
+      const body = hasBody(method) ? { body: BODIES[path] ?? '{}' } : {}
       const reply = await ask(path, { method, headers: { ...bearer(`${role}-token`), ...type }, ...body })
       const label = `${role} ${method} ${path}`
       if (rank(role) >= rank(access)) assert.ok(reply.status < 300, label)
@@ -240,11 +242,12 @@ test('targets are drained by name, and invalid or unknown names are refused', as
     assertProblem(await post(body), 400, 'GW_ADMIN_BAD_REQUEST')
 })
 
-test('without a token only health and readiness respond', async (t) => {
+test('without a token only health, readiness and the login respond', async (t) => {
   const { ask, backend } = await served(t, true)
   for (const { method, path, access } of ENDPOINTS) {
-    const reply = await ask(path, { method, headers: YAML, ...(method === 'GET' ? {} : { body: '{}' }) })
-    if (access === 'open') assert.equal(reply.status, 200, path)
+    const reply = await ask(path, { method, headers: YAML, ...(hasBody(method) ? { body: '{}' } : {}) })
+    if (path === '/v1/session' && method === 'POST') assertProblem(reply, 403, 'GW_ADMIN_FORGERY_SUSPECTED')
+    else if (access === 'open') assert.equal(reply.status, 200, path)
     else {
       assertProblem(reply, 401, 'GW_ADMIN_AUTH_MISSING')
       assert.match(String(reply.headers['www-authenticate']), /^Bearer /)
@@ -356,7 +359,7 @@ test('connections that never finish the TLS handshake do not block health checks
 test('the admin API refuses TLS renegotiation', async (t) => {
   const { server } = await served(t, false, tlsFiles())
   for (const isRenewed of [false, true]) {
-    if (isRenewed) server.renewTls(tlsFiles())
+    if (isRenewed) server.renew(server.plan, tlsFiles())
     assert.deepEqual(await renegotiate(t, server.port), { handshakes: 1, isRefused: true })
   }
 })

@@ -11,12 +11,14 @@ import type { AdminPlan } from '@sluice/config'
 import { browserObjection } from '../lib/browser-guard.js'
 import type { AdminBackend } from '../supervise/admin-backend.js'
 import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
-import type { Authenticator } from './authenticator.js'
+import type { Admission, Authenticator } from './authenticator.js'
 import { Connections } from './connections.js'
-import type { AdminCall, Endpoint } from './endpoint.js'
+import type { AdminCall, CallSession, Endpoint } from './endpoint.js'
 import { ENDPOINTS, findEndpoint } from './endpoints.js'
 import { type AdminAnswer, problemAnswer } from './problem.js'
 import { readBody } from './request-body.js'
+import { cookieName, isForgeable, sessionCookie, sessionIdIn } from './session-cookie.js'
+import { isUiPath, uiAnswer } from './ui-files.js'
 
 /** Contents of the certificate and key files. */
 export interface TlsFiles {
@@ -55,14 +57,14 @@ const CLOSE_MS = 5000
 
 /** The admin API on one address. */
 export class AdminServer {
-  readonly plan: AdminPlan
+  #plan: AdminPlan
   readonly #options: AdminServerOptions
   readonly #server: HttpServer | HttpsServer
   readonly #connections = new Connections(MAX_CONNECTIONS)
   #port = 0
 
   constructor(options: AdminServerOptions) {
-    this.plan = options.plan
+    this.#plan = options.plan
     this.#options = options
     const listener = (request: IncomingMessage, response: ServerResponse): void => {
       void this.#serve(request, response)
@@ -72,6 +74,10 @@ export class AdminServer {
         ? createHttpServer(SERVER_LIMITS, listener)
         : createHttpsServer({ ...SERVER_LIMITS, ...TLS_LIMITS, ...options.tls }, listener)
     this.#server.on('connection', (socket: Socket) => this.#connections.add(socket))
+  }
+
+  get plan(): AdminPlan {
+    return this.#plan
   }
 
   /** Actual port; 0 before `listen`. */
@@ -93,9 +99,11 @@ export class AdminServer {
     this.#port = (this.#server.address() as AddressInfo).port
   }
 
-  /** Uses another certificate for new connections. */
-  renewTls(tls: TlsFiles): void {
-    if ('setSecureContext' in this.#server) this.#server.setSecureContext({ ...TLS_LIMITS, ...tls })
+  /** Uses a plan with the same address, and its certificate for new connections. */
+  renew(plan: AdminPlan, tls: TlsFiles | null): void {
+    this.#plan = plan
+    if (tls !== null && 'setSecureContext' in this.#server)
+      this.#server.setSecureContext({ ...TLS_LIMITS, ...tls })
   }
 
   /** Stops listening at once. Pending responses get a moment to finish. */
@@ -123,26 +131,81 @@ export class AdminServer {
 
   async #answer(request: IncomingMessage): Promise<AdminAnswer> {
     const { host, origin } = request.headers
-    const { openEndpoints } = this.#options
-    const objection = openEndpoints === undefined ? browserObjection({ host, origin }, this.plan.host) : null
+    const method = request.method ?? ''
+    const { openEndpoints, authenticator } = this.#options
+    const ownOrigin = this.#hasUi ? `${this.#isSecure ? 'https' : 'http'}://${host}` : undefined
+    const objection =
+      openEndpoints === undefined ? browserObjection({ host, origin }, this.plan.host, ownOrigin) : null
     if (objection !== null) return browserRefusal(objection, this.plan.host)
     const [path, query] = splitTarget(request.url ?? '/')
-    const found = findEndpoint(openEndpoints ?? ENDPOINTS, request.method ?? '', path)
+    if (this.#hasUi && isUiPath(path)) return uiAnswer(method, path, request.headers['if-none-match'] ?? '')
+    const found = findEndpoint(openEndpoints ?? ENDPOINTS, method, path)
     if (!found.ok) return found.answer
     const peer = request.socket.remoteAddress ?? 'unknown'
     const authorization = request.headers.authorization ?? ''
-    const admission = this.#options.authenticator.admit({ peer, authorization }, found.endpoint.access)
+    const sessionId = this.#sessionId(request)
+    const isLogin = path === '/v1/session' && method === 'POST'
+    if ((isLogin || sessionId !== '') && authorization === '' && isForgeable(method, request.headers))
+      return problemAnswer(
+        'GW_ADMIN_FORGERY_SUSPECTED',
+        'send the header x-sluice-ui: 1, from the same origin',
+      )
+    const admission = authenticator.admit({ peer, authorization, sessionId }, found.endpoint.access)
     if (!admission.ok) return admission.answer
-    return found.endpoint.answer(this.#call(request, admission.actor, query))
+    return found.endpoint.answer(this.#call(request, admission, query))
   }
 
-  #call(request: IncomingMessage, actor: string, query: string): AdminCall {
+  get #isSecure(): boolean {
+    return this.#options.tls !== null
+  }
+
+  /** True if the dashboard and its sessions are available. */
+  get #hasUi(): boolean {
+    return this.plan.ui !== false && this.#options.openEndpoints === undefined
+  }
+
+  /** Returns the id in the session cookie; empty if absent, or if no login is required. */
+  #sessionId({ headers }: IncomingMessage): string {
+    if (!this.#hasUi || !this.#options.authenticator.hasTokens) return ''
+    return sessionIdIn(headers.cookie ?? '', cookieName(headers.host ?? '', this.#isSecure))
+  }
+
+  #call(
+    request: IncomingMessage,
+    { actor, role }: Extract<Admission, { readonly ok: true }>,
+    query: string,
+  ): AdminCall {
     return {
       backend: this.#options.backend,
       actor,
+      role,
       query: new URLSearchParams(query),
+      session: this.#session(request),
       header: (name) => String(request.headers[name] ?? ''),
       body: (types) => readBody(request, types, MAX_BODY_BYTES),
+    }
+  }
+
+  #session(request: IncomingMessage): CallSession {
+    const { authenticator } = this.#options
+    const name = cookieName(request.headers.host ?? '', this.#isSecure)
+    const cookie = (id: string): string => sessionCookie(name, id, this.#isSecure)
+    return {
+      isOn: this.#hasUi,
+      isLoginRequired: authenticator.hasTokens,
+      open: (token) => {
+        authenticator.logout(this.#sessionId(request))
+        const peer = request.socket.remoteAddress ?? 'unknown'
+        if (!authenticator.hasTokens)
+          return { ...authenticator.admit({ peer, authorization: '' }, 'admin'), cookie: null }
+        const admission = authenticator.login(peer, token)
+        const { sessionId } = admission
+        return { ...admission, cookie: sessionId === undefined ? null : cookie(sessionId) }
+      },
+      close: () => {
+        authenticator.logout(this.#sessionId(request))
+        return cookie('')
+      },
     }
   }
 
@@ -155,7 +218,7 @@ export class AdminServer {
       'x-content-type-options': 'nosniff',
       ...answer.headers,
       ...close,
-      'content-length': Buffer.byteLength(answer.body),
+      ...(answer.status === 304 ? {} : { 'content-length': Buffer.byteLength(answer.body) }),
     })
     response.end(answer.body)
   }

@@ -3,12 +3,14 @@ import { test } from 'node:test'
 import { StateUnavailable } from '@sluice/core'
 import type { AdminCall } from './endpoint.js'
 import { countsAnswer, resetAnswer, setQuotaAnswer } from './limit-counts.js'
-import { FakeBackend } from './testing/fake-backend.js'
+import { FakeBackend, NO_SESSION } from './testing/fake-backend.js'
 
 function callOf(body: string, query = '', backend = new FakeBackend()): AdminCall {
   return {
     backend,
     actor: 'a',
+    role: 'admin',
+    session: NO_SESSION,
     query: new URLSearchParams(query),
     header: () => '',
     body: async () => ({ ok: true, text: body }) as never,

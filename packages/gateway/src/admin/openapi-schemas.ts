@@ -175,6 +175,29 @@ export const OPENAPI_SCHEMAS = {
       }),
     ),
   }),
+  Metrics: object({
+    at: time,
+    boundsSeconds: { ...listOf({ type: 'number' }), description: 'Upper bounds of the latency buckets.' },
+    total: ref('Traffic'),
+    routes: listOf({ allOf: [ref('Traffic'), object({ id: text, errors: numbers })] }),
+    errors: { ...numbers, description: 'Number of errors by code.' },
+    certificates: listOf(object({ file: text, expiresSeconds: { type: ['integer', 'null'] } })),
+  }),
+  Traffic: object({
+    requests: { ...numbers, description: 'Number of requests by status class, such as 2xx.' },
+    durationSeconds: { type: 'number', description: 'Sum of all durations.' },
+    buckets: {
+      ...listOf(count),
+      description: 'Number of requests per latency bucket, not cumulative. The last one has no bound.',
+    },
+  }),
+  Session: object({
+    name: { ...text, description: 'Id of the token.' },
+    role: { enum: ['viewer', 'operator', 'admin'] },
+    isLoginRequired: { type: 'boolean', description: 'False if the admin API has no tokens.' },
+  }),
+  Login: { ...object({ token: text }), additionalProperties: false },
+  SessionClosed: object({ closed: { const: true } }),
   Drain: object({ draining: { const: true } }),
   Worker: object({
     id: count,

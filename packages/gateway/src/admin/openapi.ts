@@ -156,6 +156,7 @@ export const OPENAPI = {
         },
       },
     },
+    '/v1/metrics': read('Requests, errors and latency by route, from the samples of /metrics', 'Metrics'),
     '/v1/status': read('Workers, listeners, the active plan and the last rollout', 'Status'),
     '/v1/plan': read('The active plan with secrets masked; its digest is the ETag', 'Plan', NO_PLAN),
     '/v1/routes': read('The routes in matching order', 'Routes', NO_PLAN),
@@ -266,6 +267,27 @@ export const OPENAPI = {
       },
     },
     '/v1/bans/lift': changeOf('Ends bans early', 'CountName', 'BansLifted'),
+    '/v1/session': {
+      ...read('Name and role of the caller', 'Session'),
+      post: {
+        summary: 'Logs in to the dashboard: sets a session cookie for a token',
+        security: [],
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Login' } } },
+        },
+        responses: {
+          200: json('Logged in. The cookie is HttpOnly and SameSite=Strict.', 'Session'),
+          400: problem('The body is malformed.'),
+          ...REFUSALS,
+          404: problem('The dashboard is off.'),
+        },
+      },
+      delete: {
+        summary: 'Logs out of the dashboard',
+        responses: { 200: json('The session is closed.', 'SessionClosed'), ...REFUSALS },
+      },
+    },
     '/v1/drain': {
       post: {
         summary: 'Stops the gateway after its requests in flight',

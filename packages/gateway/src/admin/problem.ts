@@ -30,6 +30,11 @@ export const ADMIN_ERRORS = {
     title: 'Browsers not allowed',
     when: 'The request comes from a web page.',
   },
+  GW_ADMIN_FORGERY_SUSPECTED: {
+    status: 403,
+    title: 'Not sent by the dashboard',
+    when: 'A request with a session cookie that another site may have sent.',
+  },
   GW_ADMIN_NOT_FOUND: {
     status: 404,
     title: 'No such resource',

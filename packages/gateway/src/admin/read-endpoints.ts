@@ -2,6 +2,7 @@ import type { Plan } from '@sluice/config'
 import { TEXT_FORMAT_TYPE } from '../telemetry/text-format.js'
 import type { AdminCall, Endpoint } from './endpoint.js'
 import { bansAnswer, countsAnswer } from './limit-counts.js'
+import { metricsView } from './metrics-view.js'
 import { OPENAPI } from './openapi.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
 import { cacheAnswer, storedAnswer } from './stored-responses.js'
@@ -22,6 +23,12 @@ export const READ_ENDPOINTS: readonly Endpoint[] = [
   { method: 'GET', path: '/v1/plan', access: 'viewer', answer: (call) => fromPlan(call, (plan) => plan) },
   { method: 'GET', path: '/v1/routes', access: 'viewer', answer: getRoutes },
   { method: 'GET', path: '/v1/upstreams', access: 'viewer', answer: getUpstreams },
+  {
+    method: 'GET',
+    path: '/v1/metrics',
+    access: 'viewer',
+    answer: async ({ backend }) => jsonAnswer(200, metricsView(await backend.samples(), new Date())),
+  },
   { method: 'GET', path: '/v1/limits', access: 'viewer', answer: (call) => countsAnswer(call, 'rate-limit') },
   { method: 'GET', path: '/v1/bans', access: 'viewer', answer: bansAnswer },
   { method: 'GET', path: '/v1/quotas', access: 'viewer', answer: (call) => countsAnswer(call, 'quota') },

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AdminCall } from './endpoint.js'
 import { purgeAnswer, storedAnswer } from './stored-responses.js'
-import { FakeBackend } from './testing/fake-backend.js'
+import { FakeBackend, NO_SESSION } from './testing/fake-backend.js'
 
 function callOf(text: string, query = ''): { readonly call: AdminCall; readonly backend: FakeBackend } {
   const backend = new FakeBackend()
   const call = {
     backend,
     actor: 'a@b',
+    role: 'admin' as const,
+    session: NO_SESSION,
     query: new URLSearchParams(query),
     header: () => '',
     body: async () => ({ ok: true, text }) as const,

@@ -11,9 +11,14 @@ export interface GuardedFields {
  * choose `Host`. A name that an attacker points at this machine (DNS rebinding) arrives as that name, while
  * tools use an address, `localhost` or the configured host. Returns the field at fault, or null if there is no
  * objection.
+ * @param ownOrigin origin whose pages may send requests; absent: none.
  */
-export function browserObjection(fields: GuardedFields, configuredHost: string): 'origin' | 'host' | null {
-  if (fields.origin !== undefined) return 'origin'
+export function browserObjection(
+  fields: GuardedFields,
+  configuredHost: string,
+  ownOrigin?: string,
+): 'origin' | 'host' | null {
+  if (fields.origin !== undefined && fields.origin !== ownOrigin) return 'origin'
   return fields.host !== undefined && isAllowedHost(hostOf(fields.host), configuredHost) ? null : 'host'
 }
 

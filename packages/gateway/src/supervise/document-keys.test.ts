@@ -64,6 +64,20 @@ test('a document whose metrics address is in use is refused, and the previous on
   assert.equal((await fetch(`${gateway.addresses.metrics}/readyz`)).status, 200)
 })
 
+test('admin.ui: false turns the dashboard off, and a deploy turns it on again', async (t) => {
+  const withUi = (ui: boolean): string =>
+    fakeDocument('first').replace(
+      'admin: { address: 127.0.0.1:0 }',
+      `admin: { address: "127.0.0.1:0", ui: ${ui} }`,
+    )
+  const gateway = await new GatewayProcess(t, { document: withUi(false) }).started()
+  assert.equal((await gateway.api('/ui/')).status, 404)
+  await gateway.put(withUi(true))
+  assert.equal((await gateway.api('/ui/')).status, 200)
+  await gateway.put(withUi(false))
+  assert.equal((await gateway.api('/ui/')).status, 404)
+})
+
 test('admin.tokens control access, and a deploy changes them', async (t) => {
   const tokensOf = (viewer: string): string => {
     const tokens = [

@@ -5,9 +5,18 @@ import type { ApplyResult } from '../../supervise/rollout/apply-result.js'
 import type { SupervisorStatus } from '../../supervise/status/status.js'
 import { fakeBundle } from '../../supervise/testing/fake-plan.js'
 import type { ResponsesQuery } from '../../worker/messages.js'
+import type { CallSession } from '../endpoint.js'
 
 /** Digest served by the fake backend. */
 export const FAKE_DIGEST = 'ab'.repeat(32)
+
+/** Session of a call without a dashboard. */
+export const NO_SESSION: CallSession = {
+  isOn: false,
+  isLoginRequired: false,
+  open: () => ({ ok: true, actor: 'local@a', role: 'admin', cookie: null }),
+  close: () => '',
+}
 
 /** Returns the status of a healthy gateway. */
 export function fakeStatus(changes: Partial<SupervisorStatus> = {}): SupervisorStatus {
