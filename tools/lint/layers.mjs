@@ -101,7 +101,7 @@ const LAYERS = {
   'packages/logger/src/reader': ['.', 'elasticsearch'],
   'packages/logger/src/redaction': ['formats', '.'],
   'packages/gateway/src': [
-    'lib telemetry',
+    'lib telemetry tracing',
     'kubernetes protocol route plugins',
     'upstream',
     'listen state',

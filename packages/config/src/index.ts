@@ -76,6 +76,7 @@ export type {
 export type { OverloadPlan } from './plan/plan-overload.js'
 export type { PluginPlan } from './plan/plan-plugin.js'
 export type { CachePlan, PersistPlan, StatePlan } from './plan/plan-state.js'
+export type { TracingPlan } from './plan/plan-tracing.js'
 export type {
   CanaryAbortPlan,
   CanaryPlan,

@@ -65,6 +65,7 @@ export {
   type RoutedExchange,
   type RouteFacts,
 } from './contract/exchange.js'
+export type { ExchangeTrace } from './contract/exchange-trace.js'
 export {
   type HttpAnswer,
   type HttpCall,
@@ -192,6 +193,7 @@ export {
   queryValue,
   withQuery,
 } from './http/query.js'
+export { type CallerSpan, isLowerHex, readTraceparent } from './http/traceparent.js'
 export { ByteCollector } from './lib/byte-collector.js'
 export { flattenString, internString } from './lib/flatten-string.js'
 export { makeFolders } from './lib/folders.js'

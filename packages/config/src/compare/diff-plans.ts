@@ -17,6 +17,7 @@ export type PlanPart =
   | 'route'
   | 'log'
   | 'metrics'
+  | 'tracing'
   | 'drain'
   | 'overload'
   | 'state'
@@ -148,6 +149,7 @@ function partsOf(plan: Plan, catalog: Catalog): Map<string, Part> {
   add('workers', '', same({ count: plan.workers }))
   add('log', '', { value: plan.log, shown: shown.log })
   add('metrics', '', same(plan.metrics))
+  if (plan.tracing !== undefined) add('tracing', '', same(plan.tracing))
   add('drain', '', same(plan.drain))
   add('overload', '', same(plan.overload))
   if (plan.state !== null) add('state', '', { value: plan.state, shown: shown.state })

@@ -79,6 +79,7 @@ export const CHAPTERS: readonly Chapter[] = [
   { at: 'log.loki', text: 'See [targets](../guides/traffic-log-targets.md#loki).' },
   { at: 'log.kafka', text: 'See [targets](../guides/traffic-log-targets.md).' },
   { at: 'log.custom', text: 'See [targets](../guides/traffic-log-targets.md).' },
+  { at: 'tracing', text: 'See [tracing](../guides/tracing.md).' },
   {
     at: 'drain',
     text: 'SIGTERM and `gw drain` start a graceful shutdown. The readiness check fails with 503, after `delay` the listeners close, and requests in flight have `timeout` to finish.',

@@ -4,6 +4,7 @@ import type { LogPlan, RouteLogPlan } from './plan-log.js'
 import type { DrainPlan, MetricsPlan, OverloadPlan } from './plan-overload.js'
 import type { PluginPlan } from './plan-plugin.js'
 import type { CachePlan, StatePlan } from './plan-state.js'
+import type { TracingPlan } from './plan-tracing.js'
 import type { CanaryPlan, HashKey, MirrorPlan, StickyPlan } from './plan-upstream.js'
 import type { WebSocketPlan } from './plan-websocket.js'
 
@@ -13,6 +14,7 @@ export type * from './plan-log.js'
 export type * from './plan-overload.js'
 export type * from './plan-plugin.js'
 export type * from './plan-state.js'
+export type * from './plan-tracing.js'
 export type * from './plan-upstream.js'
 export type * from './plan-websocket.js'
 
@@ -36,6 +38,8 @@ export interface Plan {
   readonly routes: readonly RoutePlan[]
   readonly log: LogPlan
   readonly metrics: MetricsPlan
+  /** Tracing; absent: off. */
+  readonly tracing?: TracingPlan
   readonly drain: DrainPlan
   readonly overload: OverloadPlan
   /** Store for shared state; null: none. */

@@ -1,5 +1,13 @@
-import { parseDuration } from '@sluice/core'
-import type { KubernetesPlan, MetricsPlan, OverloadPlan, Plan, PluginPlan, RoutePlan } from '../plan/plan.js'
+import { parseDuration, parseRatio } from '@sluice/core'
+import type {
+  KubernetesPlan,
+  MetricsPlan,
+  OverloadPlan,
+  Plan,
+  PluginPlan,
+  RoutePlan,
+  TracingPlan,
+} from '../plan/plan.js'
 import type { InlinedTexts } from '../reference/resolved-document.js'
 import type { Document } from '../schema/document.js'
 import { addressOf, adminPlan, listenerPlan } from './listener-plan.js'
@@ -34,6 +42,7 @@ export function planOf(document: Document, { inlined, plugins, allRoutes }: Plan
     routes: inPrecedence(allRoutes(routePlans(document, inlined))),
     log: logPlan(document.log),
     metrics: metricsPlan(document.metrics),
+    ...(document.tracing === undefined ? {} : { tracing: tracingPlan(document.tracing) }),
     drain: { delayMs: parseDuration(document.drain.delay), timeoutMs: parseDuration(document.drain.timeout) },
     overload: overloadPlan(document.overload),
     state: document.state === undefined ? null : statePlan(document.state),
@@ -49,6 +58,10 @@ function kubernetesPlan({ kubeconfig, context }: NonNullable<Document['kubernete
 
 function metricsPlan({ enabled, address }: Document['metrics']): MetricsPlan {
   return { enabled, ...(address === undefined ? {} : { address: addressOf(address) }) }
+}
+
+function tracingPlan({ propagation, sampling }: NonNullable<Document['tracing']>): TracingPlan {
+  return { propagation, ratio: parseRatio(sampling.ratio), parentBased: sampling.parentBased }
 }
 
 function overloadPlan({ maxLoopDelay, maxInFlight, retryAfter }: Document['overload']): OverloadPlan {

@@ -7,6 +7,7 @@ import { logSchema } from './log.js'
 import { policyGroupSchema, sharedPolicySchema } from './policy.js'
 import { routeSchema } from './route.js'
 import { stateSchema } from './state.js'
+import { tracingSchema } from './tracing.js'
 import { upstreamSchema } from './upstream.js'
 
 /** Schema of the Kubernetes cluster that is used for service discovery. */
@@ -146,6 +147,7 @@ export const documentSchema = object(
     }),
     log: logSchema,
     metrics,
+    tracing: Type.Optional(tracingSchema),
     plugins: Type.Array(
       Type.String({
         pattern: '^(\\./.|[a-z0-9@~-])',

@@ -8,6 +8,7 @@ import type { ClientCertificate } from './client-certificate.js'
 import { type ClientPace, NO_PACE } from './client-pace.js'
 import type { Consumer } from './consumer.js'
 import type { ErrorCode } from './errors.js'
+import type { ExchangeTrace } from './exchange-trace.js'
 import { PHASE, type Phase } from './phase.js'
 import { PhaseTimes } from './phase-times.js'
 import { RecordNotes } from './record-notes.js'
@@ -54,6 +55,7 @@ const RESPONSE_BODY_BYTES = 10 * 1024 * 1024
  *        ├─ route                          the matched route
  *        ├─ attempts                       upstream attempts
  *        ├─ times                          current phase and time spent in each phase
+ *        ├─ trace                          ids of the trace, if tracing is configured
  *        └─ record                         details for the traffic log only
  */
 export class Exchange {
@@ -161,6 +163,8 @@ export class Exchange {
 
   /** Monotonic end time in milliseconds, or 0 while the exchange is in progress. */
   readonly endedMono: number = 0
+  /** Trace context, or null without tracing. */
+  readonly trace: ExchangeTrace | null = null
 
   readonly attempts = new Attempts()
   readonly times = new PhaseTimes()
@@ -275,4 +279,5 @@ export type DeliveredExchange = Writable<
   | 'errorMessage'
   | 'errorPhase'
   | 'endedMono'
+  | 'trace'
 >

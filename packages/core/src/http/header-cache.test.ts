@@ -68,6 +68,18 @@ test('a repeated head is not formatted again, whatever its request ID', () => {
   assert.equal(count(), 2)
 })
 
+test('a traceparent after the request ID is not formatted, and the rest of the head is still found', () => {
+  const { cache, count } = counted()
+  for (let i = 0; i < 10; i++) {
+    const list = ['a', '1', 'x-request-id', `id-${i}`, 'traceparent', `00-${i}`]
+    const lines = `\r\na: 1\r\nx-request-id: id-${i}\r\ntraceparent: 00-${i}`
+    assert.equal(cache.lines(list, `id-${i}`, `00-${i}`), lines)
+  }
+  assert.equal(count(), 1)
+  assert.equal(cache.lines(['traceparent', '0\n'], '', '00-1'), null)
+  assert.equal(cache.lines(['a', '00-1\n'], '', '00-1\n'), null)
+})
+
 test('an ID other than that of the request is validated like any value', () => {
   const cache = new HeaderCache(formLine)
   assert.equal(cache.lines(['x-request-id', 'a\nb'], ID), null)

@@ -70,11 +70,20 @@ export class HeaderCache {
   /**
    * Returns the formatted lines of a header list, or null if one of the fields is invalid. The request ID
    * differs in every head, but the gateway generates it, so it needs no validation. It is the last field,
-   * unless a policy has added others.
+   * unless a policy has added others. So is the traceparent, which follows it. Empty if there is none.
    */
-  lines(list: readonly string[], id: string): string | null {
-    const end = list.length - 2
-    if (end < 0 || list[end + 1] !== id || list[end] !== 'x-request-id') return this.#join(list, list.length)
+  lines(list: readonly string[], id: string, traceparent = ''): string | null {
+    const last = list.length - 2
+    if (traceparent === '' || last < 0 || list[last + 1] !== traceparent || list[last] !== 'traceparent')
+      return this.#linesUpTo(list, list.length, id)
+    const lines = this.#linesUpTo(list, last, id)
+    return lines === null ? null : lines + '\r\ntraceparent: ' + traceparent
+  }
+
+  /** @param length Number of list entries to format. */
+  #linesUpTo(list: readonly string[], length: number, id: string): string | null {
+    const end = length - 2
+    if (end < 0 || list[end + 1] !== id || list[end] !== 'x-request-id') return this.#join(list, length)
     const head = this.#findHead(list, end)
     if (head !== null) return head.lines + id
     const lines = this.#join(list, end)

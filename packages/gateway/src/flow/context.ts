@@ -4,6 +4,7 @@ import type { TimerWheel } from '../lib/timer-wheel.js'
 import type { WebSockets } from '../protocol/websocket/websockets.js'
 import type { Heartbeat } from '../telemetry/heartbeat.js'
 import type { Metrics } from '../telemetry/metrics.js'
+import type { Tracing } from '../tracing/tracing.js'
 
 /** Services and state shared by all flows of a worker. */
 export interface PipelineContext {
@@ -11,6 +12,8 @@ export interface PipelineContext {
   readonly clock: CachedClock
   readonly metrics: Metrics
   readonly log: LogSink
+  /** Tracing of new requests, or null if it is off. */
+  tracing: Tracing | null
   /** Heartbeat of the worker. Its timer can be late under load. */
   readonly heartbeat: Heartbeat
   /** Reports an event to the operator. The receiver limits the rate. */

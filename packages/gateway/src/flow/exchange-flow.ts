@@ -1,5 +1,6 @@
 import type { ErrorCode, Reply } from '@sluice/core'
 import type { ClientOwner } from '../listen/listener.js'
+import type { RequestTrace } from '../tracing/tracing.js'
 import type { BodyReader } from './body-collector.js'
 import type { PipelineContext } from './context.js'
 import type { ExchangeTimer, TimerOwner } from './exchange-timer.js'
@@ -26,6 +27,8 @@ export interface ExchangeFlow extends ClientOwner, TimerOwner, BodyReader, Filte
   readonly timer: ExchangeTimer
   /** True if the exchange gets a log record. */
   readonly isLogged: boolean
+  /** Trace of the exchange, or null without tracing. */
+  readonly trace: RequestTrace | null
   /** Runs the hooks of a phase, if any, then calls the owner's method `next`, unless a hook refuses or fails. */
   runPhase<Owner>(hooks: readonly Hook[] | null, owner: Owner, next: (this: Owner) => void): void
   /** Answers with a refusal. No part of another response may have been sent. */

@@ -11,6 +11,7 @@ import {
   UnreadableBody,
 } from '@sluice/core'
 import type { ClientStream } from '../listen/listener.js'
+import type { RequestTrace } from '../tracing/tracing.js'
 import { BodyCollector } from './body-collector.js'
 import type { Lease, PipelineContext } from './context.js'
 import type { ExchangeFlow } from './exchange-flow.js'
@@ -43,6 +44,7 @@ export class Flow implements ExchangeFlow {
   readonly context: PipelineContext
   readonly timer: ExchangeTimer
   readonly isLogged: boolean
+  readonly trace: RequestTrace | null
   hook: Hook | null = null
   /** Number of replies so far. A policy's late decision is ignored if the flow has moved on. */
   turn = 0
@@ -77,6 +79,9 @@ export class Flow implements ExchangeFlow {
       x.record.capture = new Capture(capture, x)
       if (x.body !== null) x.record.capture.onRequestChunk(x.body)
     }
+    // After the capture, which shows the fields as received.
+    this.trace = this.context.tracing === null ? null : this.context.tracing.begin(x)
+    x.trace = this.trace
     x.route = route
     x.times.sinceMono = x.startedMono
     client.owner = this

@@ -152,8 +152,11 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     this.#hasStarted = false
     this.#waitForConnection()
     this.#attemptSince = x.times.sinceMono
+    const { trace } = this.#flow
+    const traceparent = trace === null ? '' : trace.send(x.headers, x.attempts.count)
     const request = {
       id: this.#flow.id,
+      traceparent,
       method: x.method,
       path: sentPath(this.#action, x),
       host: sentHost(this.#action, x, target),

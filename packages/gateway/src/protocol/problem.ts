@@ -23,6 +23,7 @@ function json(x: Exchange, status: number, problem: Problem): string {
     detail: problem.detail,
     code: problem.code,
     requestId: x.id,
+    ...(x.trace === null ? {} : { traceId: x.trace.traceId }),
   })
 }
 
@@ -61,7 +62,8 @@ function soap12Fault(x: Exchange, status: number, problem: Problem): string {
 function detailElements(x: Exchange, problem: Problem): string {
   return (
     `<code xmlns="">${problem.code}</code><message xmlns="">${escapeXml(problem.detail)}</message>` +
-    `<requestId xmlns="">${escapeXml(x.id)}</requestId>`
+    `<requestId xmlns="">${escapeXml(x.id)}</requestId>` +
+    (x.trace === null ? '' : `<traceId xmlns="">${x.trace.traceId}</traceId>`)
   )
 }
 

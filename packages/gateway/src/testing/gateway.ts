@@ -9,6 +9,7 @@ import type {
   RoutePlan,
   StatePlan,
   TimeoutsPlan,
+  TracingPlan,
   UpstreamPlan,
 } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
@@ -27,6 +28,7 @@ export interface PlanOverrides {
   readonly routes?: readonly (Partial<RoutePlan> & { readonly id: string })[]
   readonly log?: LogPlan
   readonly environment?: string
+  readonly tracing?: Partial<TracingPlan>
   readonly maxLoopDelayMs?: number
   readonly state?: StatePlan
   readonly cache?: CachePlan
@@ -44,6 +46,8 @@ export const TIMEOUTS: TimeoutsPlan = {
   idleMs: 20_000,
   totalMs: 60_000,
 }
+
+const TRACING: TracingPlan = { propagation: ['tracecontext'], ratio: 1, parentBased: true }
 
 const LISTENER: ListenerPlan = {
   address: '127.0.0.1:0',
@@ -102,6 +106,7 @@ export function planOf(overrides: PlanOverrides): Plan {
       capture: null,
     },
     metrics: { enabled: true },
+    ...(overrides.tracing === undefined ? {} : { tracing: { ...TRACING, ...overrides.tracing } }),
     drain: { delayMs: 0, timeoutMs: 5000 },
     overload: { maxLoopDelayMs: overrides.maxLoopDelayMs ?? 0, maxInFlight: null, retryAfterMs: 1000 },
     state: overrides.state ?? null,

@@ -25,6 +25,7 @@ import { type Heartbeat, NO_HEARTBEAT } from '../telemetry/heartbeat.js'
 import { SampleLedger } from '../telemetry/merge.js'
 import { Metrics } from '../telemetry/metrics.js'
 import type { Sample } from '../telemetry/sample.js'
+import { startTracing } from '../tracing/tracing.js'
 import { OutboundPool } from '../upstream/outbound/outbound-pool.js'
 import { type Network, systemNetwork } from '../upstream/transport/network.js'
 import { Upstream } from '../upstream/upstream.js'
@@ -134,6 +135,7 @@ class WorkerDataPlane implements DataPlane {
       clock: new CachedClock(),
       metrics: new Metrics(),
       log: this.#log.sink,
+      tracing: startTracing(undefined),
       heartbeat: options.heartbeat ?? NO_HEARTBEAT,
       report: options.report,
       loopLagMs: options.loopLagMs ?? (() => 0),
@@ -253,6 +255,7 @@ class WorkerDataPlane implements DataPlane {
     this.#snapshot = snapshot
     this.#reportDescriptors(snapshot.plan)
     this.#admission.configure(snapshot.plan.overload)
+    this.#context.tracing = startTracing(snapshot.plan.tracing)
     this.#changeListeners(snapshot.plan, opened)
     // After the log is switched: waiting requests may finish at once.
     this.#dispatcher.serve(snapshot)
@@ -297,13 +300,9 @@ class WorkerDataPlane implements DataPlane {
     for (const { address, limits } of plan.listeners) {
       const connections = affordableConnections(limits.connections, plan, budget)
       if (connections === limits.connections) continue
-      const remedy = 'raise the limit of open files (ulimit -n, LimitNOFILE) or lower limits.connections'
       this.#options.report('connections_lowered', {
-        listener: address,
-        wanted: limits.connections,
-        connections,
-        descriptors: this.#descriptors,
-        remedy,
+        ...{ listener: address, wanted: limits.connections, connections, descriptors: this.#descriptors },
+        remedy: 'raise the limit of open files (ulimit -n, LimitNOFILE) or lower limits.connections',
       })
     }
   }

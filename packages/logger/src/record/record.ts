@@ -13,7 +13,7 @@ import { millisText } from './millis-text.js'
 import type { RecordEnv } from './record-env.js'
 import type { RecordWriter } from './record-writer.js'
 import { SentFields } from './sent-fields.js'
-import { callsPart, tracePart, traceParts, triesPart } from './trace-parts.js'
+import { callerSpanPart, callsPart, tracePart, traceParts, triesPart } from './trace-parts.js'
 
 // Reused, because records are written one at a time.
 const sent = new SentFields()
@@ -90,10 +90,10 @@ function writePhases(ms: readonly number[], w: RecordWriter): void {
   for (let i = 0; i < ms.length; i++) if (ms[i]! >= 0.0005) w.millis(ms[i]!)
 }
 
-/** Returns `,"trace":…,"span":…,"consumer":…`. */
-function callerParts({ consumer }: Exchange, known: Memo<string>): string {
-  const trace = sent.traceparent === '' ? '' : tracePart(sent.traceparent)
-  return consumer === null ? trace : trace + consumerPart(consumer, known)
+/** Returns `,"trace":…,"span":…,"consumer":…`. Without tracing, the span is that of the caller. */
+function callerParts({ consumer, trace }: Exchange, known: Memo<string>): string {
+  const ids = trace === null ? callerSpanPart(sent.traceparent) : tracePart(trace)
+  return consumer === null ? ids : ids + consumerPart(consumer, known)
 }
 
 function consumerPart(consumer: Consumer, known: Memo<string>): string {

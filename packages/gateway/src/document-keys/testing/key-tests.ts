@@ -25,6 +25,7 @@ export interface DocumentParts {
   readonly overload?: object
   readonly state?: object
   readonly cache?: object
+  readonly tracing?: object
   /** Policies of the catalog. Default: none. */
   readonly catalog?: Catalog
   readonly network?: Network
@@ -44,6 +45,7 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
     overload = {},
     state,
     cache,
+    tracing,
     catalog = NO_POLICIES,
   } = parts
   const hasUpstream = target !== undefined || upstream !== undefined
@@ -57,6 +59,7 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
     overload,
     ...(state === undefined ? {} : { state }),
     ...(cache === undefined ? {} : { cache }),
+    ...(tracing === undefined ? {} : { tracing }),
   }
   const bundle = loadOrThrow(JSON.stringify(document), catalog)
   const events: { event: string; fields: object }[] = []
@@ -76,7 +79,7 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
   return { port, url: `http://127.0.0.1:${port}`, plane, events, reload }
 }
 
-type DocumentPart = 'listeners' | 'upstreams' | 'routes' | 'overload' | 'state' | 'cache'
+type DocumentPart = 'listeners' | 'upstreams' | 'routes' | 'overload' | 'state' | 'cache' | 'tracing'
 
 /** Returns the upstream of a document as a worker has it, for effects that cannot be caused from outside. */
 export function compiledUpstream(t: TestContext, upstream: object): Upstream {

@@ -30,10 +30,10 @@ export function formatUpgradeHead(request: UpstreamRequest): string | null {
 }
 
 function formatHead(request: UpstreamRequest, connection: string): string | null {
-  const { method, path, headers, id } = request
+  const { method, path, headers, id, traceparent } = request
   const host = HOSTS.line('host', request.host)
   if (host === null || !isTarget(path) || !isMethod(method)) return null
-  const lines = FIELDS.lines(headers, id)
+  const lines = FIELDS.lines(headers, id, traceparent)
   if (lines === null) return null
   return method + ' ' + path + ' HTTP/1.1' + host + connection + lines + framingOf(request)
 }

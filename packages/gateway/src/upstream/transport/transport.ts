@@ -6,6 +6,8 @@ import type { ReceivedHead } from './received-head.js'
 export interface UpstreamRequest {
   /** Exchange id, which is among the fields and needs no validation. */
   readonly id: string
+  /** Value of the traceparent field that the gateway has generated. Empty or absent if there is none. */
+  readonly traceparent?: string
   readonly method: string
   /** Path and query. */
   readonly path: string

@@ -196,7 +196,7 @@ function requestFields(x: Exchange, written: readonly string[]): string[] {
     if (value !== null && headerValue(written, name) === null) fields.push(name, value)
   }
   add('x-request-id', x.id)
-  add('traceparent', headerValue(x.headers, 'traceparent'))
+  add('traceparent', x.trace?.traceparent ?? headerValue(x.headers, 'traceparent'))
   return fields
 }
 
