@@ -2,7 +2,7 @@
 # Makes /opt/sluice what the image holds. The argument is where the base has Node.js.
 set -eu
 cd /opt/sluice
-for name in core config policies logger gateway cli; do
+for name in core config policies logger ui gateway cli; do
   tar -xzf /packed/sluice-"$name"-*.tgz -C "packages/$name" --strip-components 1
 done
 # npm does not describe a tree whose manifests name what was left out.

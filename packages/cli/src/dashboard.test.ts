@@ -10,7 +10,7 @@ import { origin, startGateway, until } from './testing.js'
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 const ATTACK = '<img src=x onerror=window.hacked=1>'
-const PAGES = ['', 'routes', 'routes/slow', 'upstreams']
+const PAGES = ['', 'routes', 'routes/slow', 'upstreams', 'configuration', 'explain']
 
 /** Starts a gateway with a fast and a slow route, and returns the address of its dashboard. */
 async function started(t: TestContext) {
@@ -109,6 +109,49 @@ test('a viewer sees no buttons that change anything, and a logout ends the sessi
   )
   await page.reload()
   await page.getByLabel('Token').waitFor()
+})
+
+test('a person compares two deploys and rolls back', { skip: noBrowser }, async (t) => {
+  const { ui, deploy, admin } = await started(t)
+  assert.equal((await deploy(5, 'lower the limit')).status, 200)
+  const page = await openPage(t, ui)
+  await logIn(page)
+  await page.getByRole('link', { name: 'Configuration' }).click()
+  await page.getByText('route slow').waitFor()
+  await page.getByText('1000/s').first().waitFor()
+  await page.getByRole('button', { name: 'Roll back to #1' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('route slow').waitFor()
+  await assertAccessible(page)
+  await dialog.getByRole('button', { name: 'Roll back' }).click()
+  await page.getByText('Rolled back to #1').waitFor()
+  const headers = { authorization: 'Bearer admin-token' }
+  const plan = await (await fetch(`${admin}/v1/plan`, { headers })).text()
+  assert.ok(plan.includes('1000/s'))
+  await page.getByText('Secrets are masked').click()
+  await page.getByText('"version": 1').waitFor()
+})
+
+test('a person finds out which policy answers 401', { skip: noBrowser }, async (t) => {
+  const { ui, url } = await started(t)
+  assert.equal((await fetch(`${url}/keys`)).status, 401)
+  const page = await openPage(t, ui)
+  await logIn(page, 'viewer')
+  await page.getByText('GW_AUTH_MISSING').waitFor()
+  await page.getByRole('link', { name: 'Explain' }).click()
+  await page.getByLabel('URL or path').fill('/keys')
+  await page.getByLabel('Headers').fill('accept: text/plain')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  const policies = page.getByRole('region', { name: 'Policies of keys' })
+  await policies.getByText('api-key', { exact: true }).waitFor()
+  await policies.getByText('401 GW_AUTH_MISSING').waitFor()
+  await page
+    .getByRole('region', { name: 'Other routes' })
+    .getByText('path /keys does not match /slow')
+    .waitFor()
+  assert.equal((await page.content()).includes(sha256('a-secret-key')), false)
+  await assertAccessible(page)
 })
 
 for (const colorScheme of ['light', 'dark'] as const) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { loadOrThrow } from '@sluice/config/testing'
 import type { Catalog, Policy } from '@sluice/core'
 import fc from 'fast-check'
-import { type ExplainedRequest, type Explanation, explainRequest } from './explain.js'
+import { type ExplainedRequest, type Explanation, explainRequest } from './explain/explain-request.js'
 
 const SCHEMA = {
   type: 'object',

@@ -1,5 +1,5 @@
+export { type ExplainedRequest, type Explanation, explainRequest } from './explain/explain-request.js'
 export { policyMistakes } from './explain/policy-mistakes.js'
-export { type ExplainedRequest, type Explanation, explainRequest } from './explain.js'
 export { ABILITIES, type Ability } from './listen/abilities.js'
 export { type SupervisorOptions, startSupervisor } from './start-supervisor.js'
 export { type FileRights, writePrivateFile } from './supervise/process/private-file.js'

@@ -196,6 +196,7 @@ test('a rollback accepts a deploy id or nothing', async (t) => {
 })
 
 const BODIES: Readonly<Record<string, string>> = {
+  '/v1/explain': '{"url":"/"}',
   '/v1/session': '{"token":"viewer-token"}',
   '/v1/upstreams/drain': '{"upstream":"up"}',
   '/v1/upstreams/undrain': '{"upstream":"up"}',

@@ -1,11 +1,17 @@
 import type { Endpoint } from './endpoint.js'
 import { type AdminAnswer, problemAnswer } from './problem.js'
+import { QUESTION_ENDPOINTS } from './question-endpoints.js'
 import { READ_ENDPOINTS } from './read-endpoints.js'
 import { SESSION_ENDPOINTS } from './session-endpoints.js'
 import { WRITE_ENDPOINTS } from './write-endpoints.js'
 
 /** Endpoints of the admin API. */
-export const ENDPOINTS: readonly Endpoint[] = [...READ_ENDPOINTS, ...WRITE_ENDPOINTS, ...SESSION_ENDPOINTS]
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...READ_ENDPOINTS,
+  ...WRITE_ENDPOINTS,
+  ...SESSION_ENDPOINTS,
+  ...QUESTION_ENDPOINTS,
+]
 
 /** Read-only health and metrics endpoints, open to anyone who can reach the address. */
 export const METRICS_ENDPOINTS: readonly Endpoint[] = READ_ENDPOINTS.filter(({ path }) =>

@@ -126,10 +126,30 @@ export const OPENAPI_SCHEMAS = {
     { targets: logTargets },
   ),
   Deploys: object({ digest, deploys: listOf(object(deployMembers)) }),
+  Changes: object({ changes: listOf(ref('Change')) }),
+  Change: object({
+    kind: { enum: ['add', 'change', 'remove'] },
+    what: { ...text, description: 'Part of the plan, such as `route`.' },
+    name: text,
+    details: listOf(text),
+  }),
+  ExplainedRequest: {
+    ...object(
+      { url: { ...text, description: 'Path with its query, or an absolute URL.' } },
+      {
+        method: { ...text, default: 'GET' },
+        headers: { type: 'object', additionalProperties: text },
+        body: text,
+        clientIp: { ...text, default: '127.0.0.1' },
+      },
+    ),
+    additionalProperties: false,
+  },
+  Explanation: { type: 'object', description: 'The explanation as printed by `gw explain -o json`.' },
   Applied: object({
     result: { enum: ['applied', 'unchanged', 'valid', 'prepared'] },
     digest,
-    changes: listOf({ type: 'object' }),
+    changes: listOf(ref('Change')),
     warnings: listOf(ref('Diagnostic')),
   }),
   HeldDigest: { ...object({ digest: text }), additionalProperties: false },

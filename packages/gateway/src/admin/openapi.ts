@@ -163,6 +163,47 @@ export const OPENAPI = {
     '/v1/upstreams': read('The upstreams with their targets and metrics', 'Upstreams', NO_PLAN),
     '/v1/log': read('Delivery counts of the traffic log', 'Log'),
     '/v1/deploys': read('The most recent deploys, newest first', 'Deploys'),
+    '/v1/deploys/diff': {
+      get: {
+        summary: 'The changes between two deploys, with secrets masked',
+        parameters: [
+          {
+            name: 'from',
+            in: 'query',
+            description: 'Id of a deploy. Default: the one before.',
+            schema: { type: 'string' },
+          },
+          {
+            name: 'to',
+            in: 'query',
+            description: 'Id of a deploy. Default: the newest.',
+            schema: { type: 'string' },
+          },
+        ],
+        responses: {
+          200: json('OK.', 'Changes'),
+          400: problem('A document is not valid any more.'),
+          ...REFUSALS,
+          404: problem('There is no such deploy.'),
+          503: problem('Too many questions are waiting.'),
+        },
+      },
+    },
+    '/v1/explain': {
+      post: {
+        summary: 'Explains what the active plan does with a request, as `gw explain` does; nothing is sent',
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/ExplainedRequest' } } },
+        },
+        responses: {
+          200: json('OK.', 'Explanation'),
+          400: problem('The request is malformed.'),
+          ...REFUSALS,
+          503: problem('Too many questions are waiting, or no configuration is active yet.'),
+        },
+      },
+    },
     '/v1/config': {
       put: {
         summary: 'Applies a document on all workers or on none',

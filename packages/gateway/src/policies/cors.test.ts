@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import type { MatchPlan, PolicyUse, RoutePlan } from '@sluice/config'
 import type { Catalog, Policy, Step } from '@sluice/core'
 import { catalog } from '@sluice/policies'
-import { explainRequest } from '../explain.js'
+import { explainRequest } from '../explain/explain-request.js'
 import { bundleOf, type PlanOverrides, startGateway } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { policyDiagnostics } from '@sluice/config'
 import { loadOrThrow } from '@sluice/config/testing'
 import { catalog } from '@sluice/policies'
+import { explainRequest } from '../explain/explain-request.js'
 import { policyMistakes } from '../explain/policy-mistakes.js'
-import { explainRequest } from '../explain.js'
 import { startGateway } from '../testing/gateway.js'
 
 const TEXT = `version: 1

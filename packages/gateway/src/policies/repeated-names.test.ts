@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadOrThrow } from '@sluice/config/testing'
 import { catalog, hashKey } from '@sluice/policies'
-import { explainRequest } from '../explain.js'
+import { explainRequest } from '../explain/explain-request.js'
 import { startGateway } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 

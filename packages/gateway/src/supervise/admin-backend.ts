@@ -7,6 +7,7 @@ import type { Bans } from './limits/bans.js'
 import type { LimitCounters } from './limits/limit-counters.js'
 import type { ApplyRequest, ApplyResult } from './rollout/apply-result.js'
 import type { Deploy } from './rollout/deploy-history.js'
+import type { DocumentQuestions } from './rollout/document-questions.js'
 import type { HeldRollout } from './rollout/held-rollout.js'
 import type { SupervisorStatus } from './status/status.js'
 import type { ResponsesAnswer } from './workers/worker-handle.js'
@@ -43,6 +44,8 @@ export interface AdminBackend {
   queryResponses(what: ResponsesQuery): Promise<readonly (ResponsesAnswer | null)[]>
   logIdentity(): LogIdentity
   deploys(): readonly Deploy[]
+  /** Answers questions about the active document and earlier ones. */
+  readonly questions: Pick<DocumentQuestions, 'explain' | 'diffDeploys'>
   apply(text: string, request: WriteRequest): Promise<ApplyResult>
   /** Holds a prepared document until it is activated or discarded. */
   readonly held: Pick<HeldRollout, 'prepare' | 'settle'>

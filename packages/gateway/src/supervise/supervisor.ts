@@ -21,6 +21,7 @@ import { notifyParent } from './parent/parent-link.js'
 import type { ApplyRequest, ApplyResult } from './rollout/apply-result.js'
 import { type Deploy, DeployHistory } from './rollout/deploy-history.js'
 import { Deployment } from './rollout/deployment.js'
+import { DocumentQuestions } from './rollout/document-questions.js'
 import { HeldRollout } from './rollout/held-rollout.js'
 import { LastGoodFile } from './rollout/last-good.js'
 import { Services } from './services/services.js'
@@ -63,6 +64,7 @@ export class Supervisor implements AdminBackend {
   readonly #certificates: CertificateWatch
   readonly #deployment: Deployment
   readonly held = new HeldRollout()
+  readonly questions: DocumentQuestions
   readonly #changes = new StateChanges()
   readonly #startedAt = new Date()
   readonly #startedMono = performance.now()
@@ -85,6 +87,7 @@ export class Supervisor implements AdminBackend {
     const stores = new OperatorStores({ memory: this.#memory, bundle, resolve: documents.resolve, log })
     this.limits = new LimitCounters(stores, log)
     this.bans = new Bans(stores, log)
+    this.questions = new DocumentQuestions({ documents, history: this.#history, bundle })
     this.#lastGood = new LastGoodFile(dependencies.dataDir)
     this.#endpoints = dependencies.openEndpoints(this)
     this.#cacheServer = new EmbeddedCacheServer(log)

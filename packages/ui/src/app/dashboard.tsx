@@ -4,6 +4,8 @@ import { Badge } from './components/parts.js'
 import type { Session } from './data/answers.js'
 import { liveFigures, useLive } from './data/live.js'
 import { type Refused, request } from './data/request.js'
+import { Configuration } from './pages/configuration.js'
+import { Explain } from './pages/explain.js'
 import { Login } from './pages/login.js'
 import { Overview } from './pages/overview.js'
 import { RoutePage, Routes } from './pages/routes.js'
@@ -14,6 +16,8 @@ const PAGES: Readonly<Record<string, string>> = {
   '': 'Overview',
   routes: 'Routes',
   upstreams: 'Upstreams',
+  configuration: 'Configuration',
+  explain: 'Explain',
 }
 
 /** The whole dashboard: the login, or a page with its navigation. */
@@ -96,6 +100,8 @@ function Page({ name, id, session }: { name: string; id: string | null; session:
   if (name === '') return <Overview />
   if (name === 'routes') return id === null ? <Routes /> : <RoutePage id={id} />
   if (name === 'upstreams') return <Upstreams session={session} />
+  if (name === 'configuration') return <Configuration session={session} />
+  if (name === 'explain') return <Explain />
   return <p class="empty">There is no such page.</p>
 }
 

@@ -61,6 +61,10 @@ export class FakeBackend implements AdminBackend {
     prepare: (apply) => apply(async () => true),
     settle: async (digest) => (digest === FAKE_DIGEST ? this.result : null),
   }
+  readonly questions: AdminBackend['questions'] = {
+    explain: async () => ({ ok: true, json: '{}' }),
+    diffDeploys: async () => ({ ok: true, json: '{"changes":[]}' }),
+  }
   /** Deploys wait for this promise. */
   until: Promise<void> = Promise.resolve()
 

@@ -17,6 +17,7 @@ import {
   unpackBundle,
 } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
+import type { ExplainedRequest } from '../../explain/arrival.js'
 
 /** Settings passed to the document thread. */
 export interface CheckSettings {
@@ -28,6 +29,7 @@ export interface CheckSettings {
 export type DocumentRequest =
   | { readonly kind: 'check'; readonly source: DocumentSource; readonly serving: ConfigBundle | null }
   | { readonly kind: 'display'; readonly bundle: ConfigBundle }
+  | { readonly kind: 'explain'; readonly bundle: ConfigBundle; readonly request: ExplainedRequest }
 
 /** A bundle with its routes as texts, or all errors in the document. */
 export type CheckResult =
@@ -42,7 +44,7 @@ export type CheckResult =
 
 /**
  * Answers the messages sent to this thread. `check` turns a document into its bundle or its errors; `display`
- * returns a bundle's plan with all secrets masked. Call it once, in the thread's entry file.
+ * returns a bundle's plan with all secrets masked; `explain` returns an explanation as JSON, or an error. Call it once, in the thread's entry file.
  */
 export function checkDocuments(catalog: Catalog): void {
   const settings = { catalog, ...(workerData as CheckSettings) }
@@ -67,8 +69,21 @@ export function checkDocuments(catalog: Catalog): void {
     await loadPlannedPolicies(plan, catalog)
     return displayPlan(plan, catalog)
   }
+  const explain = async (packed: ConfigBundle, request: ExplainedRequest): Promise<string | Error> => {
+    // Only for this, because it loads the modules of the request path.
+    const { explainRequest } = await import('../../explain/explain-request.js')
+    const bundle = unpackBundle(packed)
+    await loadPlannedPolicies(bundle.plan, catalog)
+    return explainRequest(bundle, catalog, request).then(
+      (explanation) => JSON.stringify(explanation),
+      (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+    )
+  }
+  const answerTo = (asked: DocumentRequest): Promise<unknown> => {
+    if (asked.kind === 'check') return check(asked.source, asked.serving)
+    return asked.kind === 'display' ? display(asked.bundle) : explain(asked.bundle, asked.request)
+  }
   parentPort!.on('message', async (asked: DocumentRequest) => {
-    const answer = asked.kind === 'check' ? check(asked.source, asked.serving) : display(asked.bundle)
-    parentPort!.postMessage(await answer)
+    parentPort!.postMessage(await answerTo(asked))
   })
 }

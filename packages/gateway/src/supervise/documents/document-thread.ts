@@ -1,7 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import type { ConfigBundle, DocumentSource, Plan } from '@sluice/config'
+import type { ExplainedRequest } from '../../explain/arrival.js'
 import { ProcessClock, processTimeout } from '../process/process-clock.js'
 import type { CheckResult, CheckSettings, DocumentRequest } from './document-checks.js'
+import type { DocumentAnswer } from './documents.js'
 
 /** Limits for checking a document. A document that exceeds them is refused. */
 export interface CheckBounds {
@@ -19,6 +21,11 @@ export interface CheckBounds {
  */
 const KEPT_FROM_CHARS = 256 * 1024
 
+/** Maximum number of questions that wait for the thread, so that they do not hold up deploys. */
+const MAX_QUESTIONS = 4
+/** CPU time for a question, in milliseconds. */
+const QUESTION_MS = 10_000
+
 /** Far more than a 4 MB document needs: 45,000 routes take 10 s and 0.5 GB. */
 const BOUNDS: CheckBounds = { deadlineMs: 60_000, memoryMb: 1024, idleMs: 30_000 }
 
@@ -35,6 +42,7 @@ export class DocumentThread {
   #turn: Promise<unknown> = Promise.resolve()
   /** True if the thread caches a large document for its next version. */
   #isKept = false
+  #questionCount = 0
 
   /** @param entry module that the thread runs; it calls `checkDocuments`. */
   constructor(entry: URL, settings: CheckSettings, bounds: CheckBounds = BOUNDS) {
@@ -69,6 +77,42 @@ export class DocumentThread {
       throw new Error(problem)
     }
     return this.#inTurn(() => this.#ask<Plan>({ kind: 'display', bundle }, fail))
+  }
+
+  /** Explains what a bundle does with a request. */
+  explain(bundle: ConfigBundle, request: ExplainedRequest): Promise<DocumentAnswer> {
+    return this.#question(async () => {
+      const fail = (problem: string): Error => new Error(problem)
+      const result = await this.#ask<string | Error>({ kind: 'explain', bundle, request }, fail, QUESTION_MS)
+      return typeof result === 'string' ? { ok: true, json: result } : failed(result.message)
+    })
+  }
+
+  /** Returns the changes between two documents. */
+  compare(before: DocumentSource, after: DocumentSource): Promise<DocumentAnswer> {
+    const load = (source: DocumentSource, serving: ConfigBundle | null) =>
+      this.#ask<CheckResult>(
+        { kind: 'check', source, serving },
+        (problem) => refused(source, problem),
+        QUESTION_MS,
+      )
+    return this.#question(async () => {
+      const first = await load(before, null)
+      const second = first.ok ? await load(after, first.bundle) : first
+      if (second.ok) return { ok: true, json: JSON.stringify({ changes: second.changes }) }
+      return failed(`the document is not valid any more: ${second.diagnostics[0]?.message}`)
+    })
+  }
+
+  async #question(ask: () => Promise<DocumentAnswer>): Promise<DocumentAnswer> {
+    if (this.#questionCount >= MAX_QUESTIONS)
+      return { ok: false, isBusy: true, problem: 'too many requests; try again' }
+    this.#questionCount++
+    try {
+      return await this.#inTurn(ask)
+    } finally {
+      this.#questionCount--
+    }
   }
 
   /** Terminates the thread and its current request. The next request starts a new thread. */
@@ -106,9 +150,13 @@ export class DocumentThread {
   }
 
   /** Sends a request to the thread. @param onProblem returns the result if it exceeds its time or memory limit. */
-  #ask<T>(request: DocumentRequest, onProblem: (problem: string) => T): Promise<T> {
+  #ask<T>(
+    request: DocumentRequest,
+    onProblem: (problem: string) => T,
+    deadlineMs = this.#bounds.deadlineMs,
+  ): Promise<T> {
     const thread = this.#started()
-    const { deadlineMs, memoryMb } = this.#bounds
+    const { memoryMb } = this.#bounds
     return new Promise<T>((resolve, reject) => {
       const end = (): void => {
         stop()
@@ -151,6 +199,10 @@ export function startDocumentThread({
   env = process.env,
 }: DocumentThreadOptions): DocumentThread {
   return new DocumentThread(documentsEntry, { env: { ...env }, overrides }).start()
+}
+
+function failed(problem: string): DocumentAnswer {
+  return { ok: false, isBusy: false, problem }
 }
 
 function refused({ name }: DocumentSource, message: string): CheckResult {

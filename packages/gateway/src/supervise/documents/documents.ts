@@ -1,5 +1,11 @@
 import type { ConfigBundle, Diagnostic, DocumentSource, Plan } from '@sluice/config'
+import type { ExplainedRequest } from '../../explain/arrival.js'
 import type { CheckResult } from './document-checks.js'
+
+/** JSON text that answers a question about documents, or the reason why there is none. */
+export type DocumentAnswer =
+  | { readonly ok: true; readonly json: string }
+  | { readonly ok: false; readonly isBusy: boolean; readonly problem: string }
 
 /** The supervisor's only interface to the configuration language. */
 export interface Documents {
@@ -11,6 +17,10 @@ export interface Documents {
   resolve(bundle: ConfigBundle): Plan
   /** Returns the plan with all secrets masked. */
   display(bundle: ConfigBundle): Promise<Plan>
+  /** Explains what a bundle does with a request, as `gw explain` does. Secrets are masked. */
+  explain(bundle: ConfigBundle, request: ExplainedRequest): Promise<DocumentAnswer>
+  /** Returns the changes between two documents. Secrets are masked. */
+  compare(before: DocumentSource, after: DocumentSource): Promise<DocumentAnswer>
   /** Formats a diagnostic as one line: `F:line:column: message (remedy)`. */
   describe(diagnostic: Diagnostic): string
 }

@@ -14,25 +14,25 @@ import {
   type TimeoutsPlan,
 } from '@sluice/config'
 import { type Catalog, Exchange, MASK, type Reply, refusal, UnreadableBody } from '@sluice/core'
-import { compileAction, compileTarget } from './compile/action.js'
-import { answersPreflights, inChainOrder } from './compile/chain-order.js'
-import { applyRequest, type ExplainedRequest, listenerFor, targetOf } from './explain/arrival.js'
-import { type PolicyRequirements, requirementsOf } from './explain/policy-requirements.js'
+import { compileAction, compileTarget } from '../compile/action.js'
+import { answersPreflights, inChainOrder } from '../compile/chain-order.js'
+import { receivedTarget } from '../flow/received-target.js'
+import { REFUSALS } from '../flow/refusals.js'
+import type { Candidate } from '../route/candidate.js'
+import { compileRouter, type Match } from '../route/router.js'
+import { Canary } from '../upstream/canary.js'
+import { applyRequest, type ExplainedRequest, listenerFor, targetOf } from './arrival.js'
+import { type PolicyRequirements, requirementsOf } from './policy-requirements.js'
 import {
   type ComparedRoute,
   conditionMatches,
   evaluateCondition,
   type RejectedRoute,
   rejectedRouteOf,
-} from './explain/rejected-route.js'
-import { receivedTarget } from './flow/received-target.js'
-import { REFUSALS } from './flow/refusals.js'
-import type { Candidate } from './route/candidate.js'
-import { compileRouter, type Match } from './route/router.js'
-import { Canary } from './upstream/canary.js'
+} from './rejected-route.js'
 
-export type { ExplainedRequest } from './explain/arrival.js'
-export type { RejectedRoute } from './explain/rejected-route.js'
+export type { ExplainedRequest } from './arrival.js'
+export type { RejectedRoute } from './rejected-route.js'
 
 /**
  * Explanation of a request: the selected route, why others were not selected, and what happens to the

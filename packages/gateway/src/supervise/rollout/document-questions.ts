@@ -1,0 +1,42 @@
+import type { ConfigBundle, DocumentSource } from '@sluice/config'
+import type { ExplainedRequest } from '../../explain/arrival.js'
+import type { DocumentAnswer, Documents } from '../documents/documents.js'
+import type { DeployHistory, StoredDeploy } from './deploy-history.js'
+
+interface QuestionOptions {
+  readonly documents: Pick<Documents, 'explain' | 'compare'>
+  readonly history: DeployHistory
+  /** Returns the active bundle, or null before the first. */
+  readonly bundle: () => ConfigBundle | null
+}
+
+/** Answers questions about the active document and earlier ones. */
+export class DocumentQuestions {
+  readonly #options: QuestionOptions
+
+  constructor(options: QuestionOptions) {
+    this.#options = options
+  }
+
+  /** Explains a request to the active plan, or null before the first. */
+  async explain(request: ExplainedRequest): Promise<DocumentAnswer | null> {
+    const bundle = this.#options.bundle()
+    return bundle === null ? null : this.#options.documents.explain(bundle, request)
+  }
+
+  /**
+   * Returns the changes between two deploys, by default the last two. Resolves with null if there is no such
+   * deploy.
+   */
+  async diffDeploys(from: string | null, to: string | null): Promise<DocumentAnswer | null> {
+    const { history, documents } = this.#options
+    const [newest, previous = newest] = history.list()
+    const before = history.find({ id: from ?? previous?.id ?? '', servingDigest: null })
+    const after = history.find({ id: to ?? newest?.id ?? '', servingDigest: null })
+    return before === null || after === null ? null : documents.compare(sourceOf(before), sourceOf(after))
+  }
+}
+
+function sourceOf({ name, text }: StoredDeploy): DocumentSource {
+  return { name, text }
+}
