@@ -10,6 +10,10 @@ const HEX3 = Array.from({ length: 4096 }, (_, value) => value.toString(16).padSt
 const TWO_24 = 2 ** 24
 /** Random bytes are generated for many IDs at once, because each call costs more than the bytes. */
 const POOL_BYTES = 8 * 256
+const ID_LENGTH = 36
+const IDS_PER_MS = 4096
+/** A slice keeps its whole block in memory, so blocks are small. */
+const MAX_BLOCK = 16
 
 /**
  * Generates UUIDv7 request IDs (RFC 9562 section 5.7): 48 bits of milliseconds, a 12-bit counter within the
@@ -20,6 +24,10 @@ const POOL_BYTES = 8 * 256
 export class RequestIds {
   #ms = -1
   #counter = 0
+  /** IDs for the counters from `#blockStart` to `#blockEnd`. */
+  #block = ''
+  #blockStart = 0
+  #blockEnd = 0
   #prefix = ''
   #suffix = ''
   readonly #random = new Uint8Array(POOL_BYTES)
@@ -28,8 +36,23 @@ export class RequestIds {
   /** Returns the next ID. @param nowMs Wall-clock time in milliseconds since the epoch. */
   next(nowMs: number): string {
     const isNewMs = nowMs >= this.#ms + 1
-    if (isNewMs || this.#counter === 4096) this.#renew(isNewMs ? Math.floor(nowMs) : this.#ms + 1)
-    return this.#prefix + HEX3[this.#counter++]! + this.#suffix
+    if (isNewMs || this.#counter === IDS_PER_MS) this.#renew(isNewMs ? Math.floor(nowMs) : this.#ms + 1)
+    if (this.#counter === this.#blockEnd) this.#fill()
+    const at = ID_LENGTH * (this.#counter++ - this.#blockStart)
+    return this.#block.substring(at, at + ID_LENGTH)
+  }
+
+  /**
+   * Makes the next IDs as slices of one string. V8 would join the parts of a single ID when it is first read, which
+   * costs 1 µs. A block has as many IDs as the millisecond has needed so far.
+   */
+  #fill(): void {
+    const count = Math.min(MAX_BLOCK, Math.max(1, this.#counter))
+    this.#blockStart = this.#counter
+    this.#blockEnd = Math.min(IDS_PER_MS, this.#counter + count)
+    let block = ''
+    for (let i = this.#blockStart; i < this.#blockEnd; i++) block += this.#prefix + HEX3[i]! + this.#suffix
+    this.#block = block
   }
 
   #renew(ms: number): void {
@@ -39,6 +62,7 @@ export class RequestIds {
     this.#prefix = `${HEX3[high >> 12]!}${HEX3[high & 0xfff]!}${middle.slice(0, 2)}-${middle[2]!}${HEX3[low & 0xfff]!}-7`
     this.#ms = ms
     this.#counter = 0
+    this.#blockEnd = 0
     const variant = HEX2[(this.#randomByte() & 0x3f) | 0x80]!
     this.#suffix = `-${variant}${this.#randomHex(1)}-${this.#randomHex(6)}`
   }
