@@ -64,11 +64,12 @@ function reportUnreachable(error: unknown): void {
 async function printStatus(client: AdminClient, format: Format): Promise<void> {
   const { part } = await client.get('/v1/status')
   if (!isTable(format)) return printValue(part.value, format)
-  print(...summary(part), '')
+  const log = await client.get('/v1/log')
+  print(...summary(part, log.part), '')
   printTable(HEADINGS, part.parts('workers').map(workerRow), format)
 }
 
-function summary(part: AnswerPart): string[] {
+function summary(part: AnswerPart, log: AnswerPart): string[] {
   const reason = part.textOrNull('reason')
   const state = part.flag('ready') ? 'ready' : `not ready: ${reason ?? 'unknown reason'}`
   const digest = shortDigest(part.textOrNull('digest'))
@@ -81,7 +82,7 @@ function summary(part: AnswerPart): string[] {
     ...refusal(part),
     ...stateSummary(part),
     ...cacheServerSummary(part.partOrNull('cacheServer')),
-    logSummary(part),
+    logSummary(log),
     ...part.texts('warnings').map((warning) => `warning: ${warning.replace(PLACE_OF_WARNING, '$1')}`),
   ].map(visibleText)
 }
@@ -122,14 +123,12 @@ function reasonText(reason: AnswerPart): string {
   return worker === 0 ? reason.text('reason') : `worker ${worker}: ${reason.text('reason')}`
 }
 
-/** Returns the record counters of the running workers, including the backlog. */
-function logSummary(part: AnswerPart): string {
-  const logs = part.parts('workers').map((worker) => worker.part('log'))
-  const sum = (name: string): number => logs.reduce((total, log) => total + log.number(name), 0)
-  const waiting = sum('onDisk') + sum('inMemory')
-  const lagMs = Math.max(0, ...logs.map((log) => log.numberOrNull('lagMs') ?? 0))
+/** Returns the record counters of all workers, including ended ones, and the backlog. */
+function logSummary(log: AnswerPart): string {
+  const waiting = log.number('onDisk') + log.number('inMemory')
+  const lagMs = log.numberOrNull('lagMs') ?? 0
   const lag = lagMs === 0 ? '' : ` (the oldest for ${ageText(lagMs)})`
-  return `traffic log: ${sum('received')} received, ${sum('indexed')} delivered, ${waiting} waiting${lag}, ${sum('dead')} refused, ${sum('dropped')} lost`
+  return `traffic log: ${log.number('received')} received, ${log.number('indexed')} delivered, ${waiting} waiting${lag}, ${log.number('dead')} refused, ${log.number('dropped')} lost`
 }
 
 function workerRow(worker: AnswerPart): (string | number)[] {
