@@ -1,5 +1,5 @@
 import type { EventStream } from '../http/event-stream.js'
-import type { AttemptTrace } from './attempt-trace.js'
+import { AttemptTrace } from './attempt-trace.js'
 import type { Capture } from './capture.js'
 
 /** Traffic log entry for a call that a policy made to another server. */
@@ -33,6 +33,8 @@ export class RecordNotes {
   capture: Capture | null = null
   /** Failed attempts, connection state at a failure and traced policies. Null if nothing was noted. */
   trace: AttemptTrace | null = null
+  /** Results and durations of the policies, for the log or for metrics; null if they are not traced. */
+  policyTrace: AttemptTrace | null = null
   /** Counts for an event stream or a WebSocket connection. Null for other responses. */
   stream: EventStream | WebSocketCounts | null = null
   /**
@@ -50,6 +52,12 @@ export class RecordNotes {
   cacheAge = 0
   /** Calls that policies made to other servers, or null if no calls were made. */
   calls: CallNote[] | null = null
+
+  /** Starts to trace the policies. @param isLogged true if the log record shows them. */
+  tracePolicies(isLogged: boolean): void {
+    this.policyTrace = new AttemptTrace(true)
+    if (isLogged) this.trace = this.policyTrace
+  }
 
   noteCall(call: CallNote): void {
     this.calls ??= []

@@ -16,7 +16,7 @@ test('counts by route add up to the total, with latencies per bucket', () => {
   record(metrics, 'a', 200, 0.5)
   record(metrics, 'a', 503, 3)
   record(metrics, 'b', 200, 60_000)
-  metrics.countError('GW_X')
+  metrics.route('a').countError('GW_X')
   const view = metricsView(metrics.samples(), new Date(0))
   assert.equal(view.at, '1970-01-01T00:00:00.000Z')
   assert.deepEqual(view.total.requests, { '2xx': 2, '5xx': 1 })

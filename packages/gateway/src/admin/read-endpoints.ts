@@ -1,5 +1,5 @@
 import type { Plan } from '@sluice/config'
-import { TEXT_FORMAT_TYPE } from '../telemetry/text-format.js'
+import { acceptedFormat, FORMAT_TYPES } from '../telemetry/text-format.js'
 import type { AdminCall, Endpoint } from './endpoint.js'
 import { bansAnswer, countsAnswer } from './limit-counts.js'
 import { metricsView } from './metrics-view.js'
@@ -43,11 +43,12 @@ function getReadyz({ backend }: AdminCall): AdminAnswer {
   return reason === null ? jsonAnswer(200, { status: 'ready' }) : problemAnswer('GW_ADMIN_NOT_READY', reason)
 }
 
-async function getMetrics({ backend }: AdminCall): Promise<AdminAnswer> {
-  const text = await backend.metrics()
+async function getMetrics({ backend, header }: AdminCall): Promise<AdminAnswer> {
+  const format = acceptedFormat(header('accept'))
+  const text = await backend.metrics(format)
   if (text === null)
     return problemAnswer('GW_ADMIN_NOT_FOUND', 'metrics are off; set metrics.enabled: true in the document')
-  return { status: 200, headers: { 'content-type': TEXT_FORMAT_TYPE }, body: text }
+  return { status: 200, headers: { 'content-type': FORMAT_TYPES[format], vary: 'accept' }, body: text }
 }
 
 function getRoutes(call: AdminCall): Promise<AdminAnswer> {

@@ -1,7 +1,7 @@
 import { type Exchange, headerJoined, headerValue, type Reply } from '@sluice/core'
 import { browserObjection } from '../lib/browser-guard.js'
 import type { ClientOwner, ClientStream, RequestHandler } from '../listen/listener.js'
-import { TEXT_FORMAT_TYPE } from '../telemetry/text-format.js'
+import { FORMAT_TYPES } from '../telemetry/text-format.js'
 import { type CacheAddress, readCacheAddress } from './cache-address.js'
 import { sendError, sendRefusal, sendText } from './cache-answers.js'
 import { renderCacheMetrics } from './cache-metrics.js'
@@ -235,7 +235,7 @@ export class CacheRequestHandler implements RequestHandler {
 
   #sendMetrics(client: ClientStream): void {
     const { spaces, counters, persist } = this.#options
-    sendText(client, TEXT_FORMAT_TYPE, renderCacheMetrics(spaces, counters, persist !== null))
+    sendText(client, FORMAT_TYPES.prometheus, renderCacheMetrics(spaces, counters, persist !== null))
   }
 
   #sendReadiness(client: ClientStream): void {

@@ -173,7 +173,7 @@ export class ChainCompiler {
       return null
     }
     return (x) => {
-      const traced = x.record.trace === null ? null : x.record.trace.running
+      const traced = x.record.policyTrace === null ? null : x.record.policyTrace.running
       try {
         const outcome = run(x)
         return outcome instanceof Promise ? outcome.catch((error: unknown) => ignore(error, traced)) : outcome
@@ -196,7 +196,7 @@ interface Place {
 
 /** Marks the policy as skipped in the trace, because its condition does not match. */
 function skipped(x: Exchange): null {
-  const { trace } = x.record
+  const trace = x.record.policyTrace
   if (trace !== null && trace.running !== null) trace.running.mark = 'skip'
   return null
 }

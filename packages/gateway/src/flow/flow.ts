@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks'
 import {
-  AttemptTrace,
   Capture,
   type DeliveredExchange,
   type ErrorCode,
@@ -74,7 +73,7 @@ export class Flow implements ExchangeFlow {
       x.times.keep()
       this.context.log.announce(1)
     }
-    if (isTraced) x.record.trace = new AttemptTrace(true)
+    if (route.metrics.isPolicySample() || isTraced) x.record.tracePolicies(isTraced)
     if (capture !== null) {
       x.record.capture = new Capture(capture, x)
       if (x.body !== null) x.record.capture.onRequestChunk(x.body)
@@ -141,7 +140,7 @@ export class Flow implements ExchangeFlow {
     this.turn++
     if (x.responseFilters !== null) closeFilters(this)
     // Policies that are still running no longer have an effect.
-    if (x.record.trace !== null) x.record.trace.close(performance.now())
+    if (x.record.policyTrace !== null) x.record.policyTrace.close(performance.now())
     x.status = reply.status
     x.responseLength = reply.body?.length ?? 0
     x.responseHeaders = reply.headers.slice()
@@ -214,10 +213,9 @@ export class Flow implements ExchangeFlow {
     if (x.responseFilters !== null) closeFilters(this)
     if (route.chain.finish !== null) this.#runFinishHooks()
     const totalMs = x.endedMono - x.startedMono
+    if (x.record.policyTrace !== null) x.record.policyTrace.close(x.endedMono)
     route.metrics.record(x, totalMs)
     if (totalMs > route.log.slowMs && x.record.trace?.pool == null) this.#proxy?.noteConnections()
-    if (x.errorCode !== '') context.metrics.countError(x.errorCode)
-    if (x.record.trace !== null) x.record.trace.close(x.endedMono)
     if (this.isLogged) context.log.record(x)
     if (x.views !== null) x.views.close()
     // The log record is written. Later body chunks are not needed.

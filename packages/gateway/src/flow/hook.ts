@@ -29,8 +29,8 @@ export interface HookCursor {
 
 /** Runs all hooks of a phase, and traces the duration and result of each one if the exchange is traced. */
 export function runChain(hooks: readonly Hook[], x: Exchange, cursor: HookCursor): Eventual {
-  const { trace } = x.record
-  if (trace === null || trace.policies === null) return runHooks(hooks, x, cursor, 0)
+  const trace = x.record.policyTrace
+  if (trace === null) return runHooks(hooks, x, cursor, 0)
   return runTraced(hooks, x, { cursor, trace }, 0)
 }
 

@@ -1,3 +1,4 @@
+import { NO_ROUTE } from '../telemetry/metrics.js'
 import { EMPTY_CHAIN } from './chain.js'
 import type { PipelineContext } from './context.js'
 import { REFUSALS } from './refusals.js'
@@ -6,7 +7,7 @@ import type { Route, RouteLog } from './route.js'
 /** Creates the placeholder route for requests that match no route. */
 export function placeholderRoute(context: PipelineContext, log: RouteLog, configDigest: string): Route {
   return {
-    id: '-',
+    id: NO_ROUTE,
     configDigest,
     api: null,
     template: '',
@@ -15,7 +16,7 @@ export function placeholderRoute(context: PipelineContext, log: RouteLog, config
     keepsEncodedSlashes: false,
     criticality: 1,
     action: { kind: 'answer', reply: () => REFUSALS.notFound },
-    metrics: context.metrics.route('-'),
+    metrics: context.metrics.route(NO_ROUTE),
     refreshes: null,
   }
 }

@@ -278,6 +278,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     if (this.#flow.isOver) return
     const x = this.#x
     this.#search.noteAnswer(head.status)
+    this.#action.upstream.durations.record(this.#waitedMs)
     if (head.status >= 400 && this.#rejectsResponse(head)) return
     this.#response = new ResponseDelivery(this.#flow, this, head.length, this.#action.delivery)
     x.attempts.status = head.status

@@ -1,6 +1,7 @@
 import type { Plan } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
 import type { Sample } from '../telemetry/sample.js'
+import type { MetricsFormat } from '../telemetry/text-format.js'
 import type { ResponsesQuery } from '../worker/messages.js'
 import type { DrainRequest, TargetStatus } from './health/target-states.js'
 import type { Bans } from './limits/bans.js'
@@ -22,8 +23,8 @@ export interface AdminBackend {
   plan(): Promise<{ readonly digest: string; readonly plan: Plan } | null>
   /** Returns current metrics of all workers and the supervisor. */
   samples(): Promise<readonly Sample[]>
-  /** Returns the metrics in Prometheus text format, or null if metrics are off. */
-  metrics(): Promise<string | null>
+  /** Returns the metrics as text, or null if metrics are off. */
+  metrics(format: MetricsFormat): Promise<string | null>
   /** Returns the targets of an upstream in plan order; empty if there is no such upstream. */
   targetsOf(upstream: string): readonly TargetStatus[]
   /**

@@ -4,7 +4,7 @@ import type { DocumentSource, Plan } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
 import { memorySamples } from '../state/state-samples.js'
 import type { Sample } from '../telemetry/sample.js'
-import { renderSamples } from '../telemetry/text-format.js'
+import { type MetricsFormat, renderSamples } from '../telemetry/text-format.js'
 import { ORPHAN_LIFETIME_MS, POLL_MS } from '../worker/fleet-record.js'
 import type { ResponsesQuery } from '../worker/messages.js'
 import type { AdminBackend, WriteRequest } from './admin-backend.js'
@@ -277,9 +277,9 @@ export class Supervisor implements AdminBackend {
     return [...own, ...logSamples(this.logIdentity()), ...targets, ...shared, ...merged]
   }
 
-  async metrics(): Promise<string | null> {
+  async metrics(format: MetricsFormat): Promise<string | null> {
     if (this.#deployment.current?.bundle.plan.metrics.enabled === false) return null
-    return renderSamples(await this.samples(), METRICS_HELP)
+    return renderSamples(await this.samples(), METRICS_HELP, format)
   }
 
   /**

@@ -40,6 +40,33 @@ test('merging changes neither the ledger nor the samples handed in', () => {
   assert.deepEqual(live, [sample('gw_requests_total', 2)])
 })
 
+test('series of exited workers beyond the bound are added up as other, by bucket', () => {
+  const ledger = new SampleLedger()
+  const [name, most] = ['gw_calls_seconds_bucket', 500_000]
+  const samples = Array.from({ length: most + 2 }, (_, i) => sample(name, 1, `route="r${i}",le="1"`))
+  ledger.retire(samples)
+  ledger.retire(samples.slice(0, 1))
+  const merged = ledger.merged([])
+  assert.equal(merged.length, most + 1)
+  assert.deepEqual(merged[0], sample(name, 2, 'route="r0",le="1"'))
+  assert.deepEqual(merged.at(-1), sample(name, 2, 'route="other",le="1"'))
+})
+
+test('the newest exemplar of all workers is kept', () => {
+  const shown = (atS: number): Sample => ({
+    ...sample('gw_wait_seconds_bucket', 1),
+    exemplar: { traceId: 'a', value: 1, atS },
+  })
+  for (const order of [
+    [shown(1), shown(2)],
+    [shown(2), shown(1)],
+    [shown(2), sample('gw_wait_seconds_bucket', 1)],
+  ]) {
+    const [merged] = new SampleLedger().merged(order.map((one) => [one]))
+    assert.deepEqual(merged, { ...shown(2), value: 2 })
+  }
+})
+
 test('the name shows the kind and the family', () => {
   assert.equal(kindOf('gw_requests_total'), 'counter')
   assert.equal(kindOf('gw_request_duration_seconds_sum'), 'histogram')

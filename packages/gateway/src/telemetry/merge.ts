@@ -12,7 +12,8 @@ export class SampleLedger {
   retire(samples: readonly Sample[]): void {
     for (const sample of samples) {
       if (kindOf(sample.name) === 'gauge') continue
-      if (this.#retired.size < MAX_RETIRED) add(this.#retired, sample)
+      const isKept = this.#retired.size < MAX_RETIRED || this.#retired.has(keyOf(sample))
+      add(this.#retired, isKept ? sample : { ...sample, labels: otherLabels(sample.labels) })
     }
   }
 
@@ -46,12 +47,28 @@ export function familyOf(name: string): string {
 
 /**
  * Maximum number of series kept for exited workers. Routes that come and go with reloads must not grow the
- * table forever.
+ * table forever. Further series are added up with the label value "other".
  */
 const MAX_RETIRED = 500_000
 
+/** Replaces all label values, except the bounds of buckets. */
+function otherLabels(labels: string): string {
+  return labels.replace(/(\w+)="(?:[^"\\]|\\.)*"/g, (pair, name) =>
+    name === 'le' ? pair : `${name}="other"`,
+  )
+}
+
+function keyOf({ name, labels }: Sample): string {
+  return `${name}{${labels}}`
+}
+
 function add(sums: Map<string, Sample>, sample: Sample): void {
-  const key = `${sample.name}{${sample.labels}}`
+  const key = keyOf(sample)
   const known = sums.get(key)
-  sums.set(key, known === undefined ? sample : { ...known, value: known.value + sample.value })
+  if (known === undefined) sums.set(key, sample)
+  else {
+    // The newer exemplar stays.
+    const newer = (known.exemplar?.atS ?? 0) > (sample.exemplar?.atS ?? 0) ? known : sample
+    sums.set(key, { ...newer, value: known.value + sample.value })
+  }
 }

@@ -59,18 +59,100 @@ test('a duration at the bound of a bucket belongs to it', () => {
   }
 })
 
-test('routes beyond the bound share one set of counters, and errors are counted by code', () => {
+test('routes beyond the bound share one set of counters', () => {
   const metrics = new Metrics()
   const first = metrics.route('r0')
   for (let i = 1; i < 20_000; i++) metrics.route(`r${i}`)
   const other = metrics.route('one too many')
   assert.equal(metrics.route('another'), other)
   assert.equal(metrics.route('r0'), first)
-  metrics.countError('GW_INTERNAL')
-  metrics.countError('GW_INTERNAL')
-  assert.deepEqual(metrics.samples().at(-1), {
-    name: 'gw_errors_total',
-    labels: 'code="GW_INTERNAL"',
-    value: 2,
-  })
+})
+
+function failed(code: string): Exchange {
+  return Object.assign(exchange('GET', 500), { errorCode: code })
+}
+
+test('errors are counted by route and code', () => {
+  const metrics = new Metrics()
+  for (const route of ['a', 'a', 'b']) metrics.route(route).record(failed('GW_INTERNAL'), 1)
+  metrics.countUnrouted('GW_OVERLOADED')
+  const counts = [...valuesOf(metrics.samples())].filter(([name]) => name.startsWith('gw_errors_total'))
+  assert.deepEqual(counts, [
+    ['gw_errors_total{route="a",code="GW_INTERNAL"}', 2],
+    ['gw_errors_total{route="b",code="GW_INTERNAL"}', 1],
+    ['gw_errors_total{route="-",code="GW_OVERLOADED"}', 1],
+  ])
+})
+
+test('100,000 values of each label end in series named other, and no count is lost', () => {
+  const metrics = new Metrics()
+  for (let i = 0; i < 100_000; i++) {
+    const x = failed(`CODE_${i}`)
+    x.record.tracePolicies(false)
+    const run = x.record.policyTrace!.begin(`policy-${i}`, 0)
+    run.end(0, 1, 'pass')
+    metrics.route(`route-${i}`).record(x, 1)
+    metrics.counter('gw_outbound_calls_total', { origin: `http://host-${i}` }).value++
+  }
+  const values = valuesOf(metrics.samples())
+  for (const [name, most] of [
+    ['gw_requests_total', 20_001],
+    ['gw_errors_total', 10_001],
+    ['gw_policy_duration_seconds_count', 5001],
+    ['gw_outbound_calls_total', 20_001],
+  ] as const) {
+    const series = [...values].filter(([key]) => key.startsWith(`${name}{`))
+    assert.equal(series.length, most, name)
+    assert.equal(
+      series.reduce((sum, [, value]) => sum + value, 0),
+      100_000,
+      name,
+    )
+  }
+  assert.equal(values.get('gw_errors_total{route="other",code="other"}'), 90_000)
+  assert.equal(values.get('gw_policy_duration_seconds_count{route="other",policy="other"}'), 95_000)
+})
+
+function traced(flags: string, endedMono: number): Exchange {
+  const traceparent = `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-${flags}`
+  return Object.assign(exchange('GET', 200), { headers: ['traceparent', traceparent], endedMono })
+}
+
+test('a bucket shows a request of a sampled trace, and another one after five seconds', () => {
+  const metrics = new RouteMetrics()
+  const shown = (): (number | undefined)[] =>
+    metrics
+      .samples('r')
+      .flatMap(({ exemplar }) => (exemplar === undefined ? [] : [Math.round(exemplar.value * 10_000) / 10]))
+  metrics.record(exchange('GET', 200), 4)
+  metrics.record(traced('00', 100), 4)
+  assert.deepEqual(shown(), [])
+  metrics.record(traced('01', 200), 4.1)
+  metrics.record(traced('01', 300), 4.2)
+  metrics.record(traced('01', 300), 70)
+  assert.deepEqual(shown(), [4.1, 70])
+  metrics.record(traced('01', 5200), 4.3)
+  assert.deepEqual(shown(), [4.3, 70])
+})
+
+test('with tracing, a bucket shows exported traces', () => {
+  for (const isKept of [true, false]) {
+    const metrics = new RouteMetrics()
+    metrics.record(Object.assign(traced('01', 0), { trace: { traceId: 'of-the-gateway', isKept } }), 1)
+    const shown = metrics.samples('r').flatMap(({ exemplar }) => exemplar?.traceId ?? [])
+    assert.deepEqual(shown, isKept ? ['of-the-gateway'] : [])
+  }
+})
+
+test('a value that is no trace of W3C Trace Context is not shown', () => {
+  for (const value of [
+    '',
+    '00-x',
+    `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+    `ff-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+  ]) {
+    const metrics = new RouteMetrics()
+    metrics.record(Object.assign(exchange('GET', 200), { headers: ['traceparent', value] }), 1)
+    assert.ok(metrics.samples('r').every(({ exemplar }) => exemplar === undefined))
+  }
 })

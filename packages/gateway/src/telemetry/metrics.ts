@@ -1,21 +1,63 @@
-import type { Counter, Exchange } from '@sluice/core'
+import type { AttemptTrace, Counter, Exchange } from '@sluice/core'
+import { Exemplars } from './exemplars.js'
+import { Histogram } from './histogram.js'
 import type { Sample } from './sample.js'
+import { SeriesPool } from './series-pool.js'
 import { label } from './text-format.js'
 
-/** Upper bounds of the latency buckets in seconds. */
-const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const
-const BUCKETS_MS = BUCKETS_S.map((seconds) => seconds * 1000)
+/** Upper bounds of the latency buckets in milliseconds. */
+export const BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const
+/** Upper bounds of the buckets for policies, which take microseconds or wait for another server. */
+const POLICY_BUCKETS_MS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 25, 100, 500, 2500] as const
+
+/**
+ * Policies are timed in one of this many requests of a route. Timing takes 0.1 µs per policy and phase, which would be 2 µs for ten policies.
+ */
+const SAMPLED_OF = 16
+
+/** Maximum number of errors by route and code, and of durations by route and policy. */
+const MAX_ERRORS = 10_000
+const MAX_POLICIES = 5000
+
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'other'] as const
 const CLASSES = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx'] as const
+
+/** Series of all routes of a worker whose labels other than the route vary. */
+interface RouteSeries {
+  readonly errors: SeriesPool<{ value: number }>
+  readonly policies: SeriesPool<Histogram>
+}
+
+/** Creates the pools of a worker. Routes and codes of errors together are bounded, and so are routes and policies. */
+function routeSeries(): RouteSeries {
+  return {
+    errors: new SeriesPool(MAX_ERRORS, () => ({ value: 0 })),
+    policies: new SeriesPool(MAX_POLICIES, () => new Histogram(POLICY_BUCKETS_MS)),
+  }
+}
 
 /** Counters of one route in one worker: plain numbers, updated without lookups. */
 export class RouteMetrics {
   // Doubles, because 32 bits overflow after a day at 50,000 requests per second.
   readonly #requests = new Float64Array(METHODS.length * CLASSES.length)
-  readonly #buckets = new Float64Array(BUCKETS_MS.length + 1)
-  #sumMs = 0
+  readonly #durations = new Histogram(BUCKETS_MS)
+  readonly #exemplars = new Exemplars(BUCKETS_MS.length + 1)
+  readonly #errors = new Map<string, { value: number }>()
+  readonly #policies = new Map<string, Histogram>()
+  readonly #series: RouteSeries
   #requestBytes = 0
   #responseBytes = 0
+  /** Number of requests so far, for sampling. */
+  #started = 0
+
+  constructor(series = routeSeries()) {
+    this.#series = series
+  }
+
+  /** Returns true for the requests whose policies are timed: the first one, then one of SAMPLED_OF. */
+  isPolicySample(): boolean {
+    return this.#started++ % SAMPLED_OF === 0
+  }
 
   /**
    * Records a finished request.
@@ -24,42 +66,53 @@ export class RouteMetrics {
   record(x: Exchange, durationMs: number): void {
     const at = methodIndex(x.method) * CLASSES.length + Math.min(5, (x.status / 100) | 0)
     this.#requests[at] = this.#requests[at]! + 1
-    let bucket = 0
-    while (bucket < BUCKETS_MS.length && durationMs > BUCKETS_MS[bucket]!) bucket++
-    this.#buckets[bucket] = this.#buckets[bucket]! + 1
-    this.#sumMs += durationMs
+    this.#exemplars.offer(x, this.#durations.record(durationMs), durationMs)
     this.#requestBytes += x.requestBytes
     this.#responseBytes += x.responseBytes
+    if (x.errorCode !== '') this.countError(x.errorCode)
+    if (x.record.policyTrace !== null) this.#recordPolicies(x.record.policyTrace)
+  }
+
+  /** Counts an error of the gateway. */
+  countError(code: string): void {
+    this.#series.errors.valueIn(this.#errors, code).value++
+  }
+
+  #recordPolicies({ policies }: AttemptTrace): void {
+    for (const { id, ms, verdict } of policies ?? []) {
+      if (verdict !== 'skip') this.#series.policies.valueIn(this.#policies, id).record(ms)
+    }
   }
 
   samples(route: string): Sample[] {
-    const label = `route="${route}"`
+    const labels = `route="${route}"`
     const samples: Sample[] = [
-      { name: 'gw_request_bytes_total', labels: label, value: this.#requestBytes },
-      { name: 'gw_response_bytes_total', labels: label, value: this.#responseBytes },
+      { name: 'gw_request_bytes_total', labels, value: this.#requestBytes },
+      { name: 'gw_response_bytes_total', labels, value: this.#responseBytes },
     ]
     this.#requests.forEach((value, at) => {
       if (value === 0) return
       const method = METHODS[Math.floor(at / CLASSES.length)]!
-      const labels = `${label},method="${method}",status="${CLASSES[at % CLASSES.length]!}"`
-      samples.push({ name: 'gw_requests_total', labels, value })
+      const status = CLASSES[at % CLASSES.length]!
+      samples.push({
+        name: 'gw_requests_total',
+        labels: `${labels},method="${method}",status="${status}"`,
+        value,
+      })
     })
-    return samples.concat(this.#histogram(label))
-  }
-
-  #histogram(label: string): Sample[] {
-    const name = 'gw_request_duration_seconds'
-    let count = 0
-    const samples: Sample[] = []
-    for (let i = 0; i <= BUCKETS_S.length; i++) {
-      count += this.#buckets[i]!
-      const bound = i === BUCKETS_S.length ? '+Inf' : String(BUCKETS_S[i])
-      samples.push({ name: `${name}_bucket`, labels: `${label},le="${bound}"`, value: count })
-    }
-    samples.push({ name: `${name}_sum`, labels: label, value: this.#sumMs / 1000 })
-    samples.push({ name: `${name}_count`, labels: label, value: count })
+    samples.push(...this.#durations.samples('gw_request_duration_seconds', labels, this.#exemplars.newest))
+    for (const [code, { value }] of this.#errors) samples.push(errorSample(labels, code, value))
+    for (const [id, durations] of this.#policies) samples.push(...policySamples(labels, id, durations))
     return samples
   }
+}
+
+function errorSample(route: string, code: string, value: number): Sample {
+  return { name: 'gw_errors_total', labels: `${route},${label('code', code)}`, value }
+}
+
+function policySamples(route: string, id: string, durations: Histogram): Sample[] {
+  return durations.samples('gw_policy_duration_seconds', `${route},${label('policy', id)}`)
 }
 
 function methodIndex(method: string): number {
@@ -89,6 +142,10 @@ const MAX_ROUTES = 20_000
 /** Maximum number of policy counters. Further ones are counted with the label value "other". */
 const MAX_COUNTERS = 20_000
 
+/** Route label of requests that match no route. */
+export const NO_ROUTE = '-'
+const OTHER_ROUTE = 'route="other"'
+
 interface LabelledCounter extends Counter {
   readonly family: string
   readonly labels: string
@@ -97,7 +154,7 @@ interface LabelledCounter extends Counter {
 /** The counters of one worker. They survive reloads, so they never decrease. */
 export class Metrics {
   readonly #routes = new Map<string, RouteMetrics>()
-  readonly #errors = new Map<string, number>()
+  readonly #series = routeSeries()
   readonly #counters = new Map<string, LabelledCounter>()
 
   /** Returns the counters of a route, created on first use. */
@@ -105,7 +162,7 @@ export class Metrics {
     const known = this.#routes.get(id)
     if (known !== undefined) return known
     if (this.#routes.size >= MAX_ROUTES && id !== 'other') return this.route('other')
-    const created = new RouteMetrics()
+    const created = new RouteMetrics(this.#series)
     this.#routes.set(id, created)
     return created
   }
@@ -125,15 +182,18 @@ export class Metrics {
     return created
   }
 
-  countError(code: string): void {
-    this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1)
+  /** Counts an error before a route was found. */
+  countUnrouted(code: string): void {
+    this.route(NO_ROUTE).countError(code)
   }
 
   samples(): Sample[] {
     const samples: Sample[] = []
     for (const [id, metrics] of this.#routes) samples.push(...metrics.samples(id))
-    for (const [code, value] of this.#errors)
-      samples.push({ name: 'gw_errors_total', labels: `code="${code}"`, value })
+    const errors = this.#series.errors.other.value
+    if (errors > 0) samples.push(errorSample(OTHER_ROUTE, 'other', errors))
+    const { other } = this.#series.policies
+    if (!other.isEmpty) samples.push(...policySamples(OTHER_ROUTE, 'other', other))
     for (const { family: name, labels, value } of this.#counters.values()) {
       if (value > 0) samples.push({ name, labels, value })
     }

@@ -11,4 +11,16 @@ export interface Sample {
   /** Rendered label pairs without braces, such as `route="orders",method="GET"`; empty for none. */
   readonly labels: string
   readonly value: number
+  /** A recent request in this bucket that belongs to a trace. */
+  readonly exemplar?: Exemplar
+}
+
+/** A request that a bucket counted, with its trace. */
+export interface Exemplar {
+  /** 32 hexadecimal digits in lower case. */
+  readonly traceId: string
+  /** Duration in seconds. */
+  readonly value: number
+  /** Time at which the request ended, in seconds since 1970. */
+  readonly atS: number
 }

@@ -15,6 +15,7 @@ export function upstreamSamples(upstream: Upstream): Sample[] {
       labels,
       value: upstream.targets.reduce((sum, { transport }) => sum + transport.waits, 0),
     },
+    ...upstream.durations.samples('gw_upstream_duration_seconds', labels),
     ...shareSamples(labels, upstream),
     ...upstream.targets.flatMap((target) => targetSamples(labels, target)),
   ]

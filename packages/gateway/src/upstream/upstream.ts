@@ -1,5 +1,7 @@
 import type { RetryPlan, UpstreamPlan } from '@sluice/config'
 import type { ErrorCode, Exchange, PoolState } from '@sluice/core'
+import { Histogram } from '../telemetry/histogram.js'
+import { BUCKETS_MS } from '../telemetry/metrics.js'
 import type { Report } from '../telemetry/operation-log.js'
 import { Canary, type CanaryEvents } from './canary.js'
 import type { Discovery } from './discovery.js'
@@ -30,6 +32,8 @@ export class Upstream {
   readonly watchesAnswers: boolean
   targets: readonly Target[] = []
   retries = 0
+  /** Time from sending requests to the heads of their responses. */
+  readonly durations = new Histogram(BUCKETS_MS)
   /** Number of requests refused because every target was full. */
   shed = 0
   /** Number of requests refused because no target was available. */
@@ -129,7 +133,7 @@ export class Upstream {
     return left.length === 0 ? null : left.reduce((a, b) => (b.active < a.active ? b : a))
   }
 
-  /** Records a response head. @param ms time since the attempt began. */
+  /** Records a response head for sessions and the canary. @param ms time since the attempt began. */
   noteAnswer(x: Exchange, target: Target, ms: number): void {
     this.canary?.note(target.role === 'canary', x.status >= 500, ms)
     this.#selection.sticky?.setCookie(x, target)

@@ -229,7 +229,7 @@ class WorkerDataPlane implements DataPlane {
   async #open(plan: ListenerPlan, settings: ListenerSettings): Promise<OpenListener> {
     const port = this.#options.ports[plan.address] ?? plan.port
     const onRejected = (): void => {
-      this.#context.metrics.countError('GW_OVERLOADED')
+      this.#context.metrics.countUnrouted('GW_OVERLOADED')
       // uWS accepts connections in a loop while more arrive, possibly without end.
       this.#context.heartbeat.beatIfLate()
     }

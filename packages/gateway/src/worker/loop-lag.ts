@@ -1,3 +1,4 @@
+import { Histogram } from '../telemetry/histogram.js'
 import type { Sample } from '../telemetry/sample.js'
 
 /**
@@ -14,10 +15,9 @@ const BOUNDS_MS = [1, 2, 3, 5, 7.5, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1000,
  * start.
  */
 export class LoopLag {
-  readonly #counts = new Float64Array(BOUNDS_MS.length + 1)
+  readonly #delays = new Histogram(BOUNDS_MS)
   readonly #timer: NodeJS.Timeout
   readonly #onMeasured: (lateMs: number) => void
-  #sumMs = 0
   #longestMs = 0
   #lastMono = performance.now()
 
@@ -41,17 +41,7 @@ export class LoopLag {
 
   /** Returns the delays as a histogram. The labels name the worker. */
   samples(labels: string): Sample[] {
-    const name = 'gw_worker_loop_delay_seconds'
-    let count = 0
-    const samples: Sample[] = []
-    for (let i = 0; i <= BOUNDS_MS.length; i++) {
-      count += this.#counts[i]!
-      const bound = i === BOUNDS_MS.length ? '+Inf' : String(BOUNDS_MS[i]! / 1000)
-      samples.push({ name: `${name}_bucket`, labels: `${labels},le="${bound}"`, value: count })
-    }
-    samples.push({ name: `${name}_sum`, labels, value: this.#sumMs / 1000 })
-    samples.push({ name: `${name}_count`, labels, value: count })
-    return samples
+    return this.#delays.samples('gw_worker_loop_delay_seconds', labels)
   }
 
   close(): void {
@@ -63,16 +53,9 @@ export class LoopLag {
     const lateMs = Math.max(0, nowMono - this.#lastMono - RESOLUTION_MS)
     this.#lastMono = nowMono
     this.#longestMs = Math.max(this.#longestMs, lateMs)
-    this.#count(lateMs)
+    this.#delays.record(lateMs)
     this.#onMeasured(lateMs)
     // A hang skips measurements. Count each of them as late, otherwise the hang would count only once.
-    for (let leftMs = lateMs - RESOLUTION_MS; leftMs > 0; leftMs -= RESOLUTION_MS) this.#count(leftMs)
-  }
-
-  #count(lateMs: number): void {
-    let bucket = 0
-    while (bucket < BOUNDS_MS.length && lateMs > BOUNDS_MS[bucket]!) bucket++
-    this.#counts[bucket] = this.#counts[bucket]! + 1
-    this.#sumMs += lateMs
+    for (let leftMs = lateMs - RESOLUTION_MS; leftMs > 0; leftMs -= RESOLUTION_MS) this.#delays.record(leftMs)
   }
 }

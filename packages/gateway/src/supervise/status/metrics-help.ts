@@ -33,10 +33,15 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
     'Calls of policies to other servers, by origin and result: answered, busy (all connections in use and the queue full), unreachable, timeout, broken (the connection closed), invalid (not HTTP), tooLarge.',
   gw_api_calls_total:
     'Calls of `api-call`, by policy, call and result: ok, unexpected, queued and dropped (one-way calls, counted again when they finish), input (the request lacks valid values for the call), or the failure as in `gw_outbound_calls_total`.',
-  gw_errors_total: 'Requests that the gateway itself refused or failed, by error code.',
+  gw_errors_total:
+    'Requests that the gateway itself refused or failed, by route and error code. Route `-` stands for requests without a route.',
+  gw_policy_duration_seconds:
+    'Time that a request spent in a policy, all its phases and its calls to other servers included, by route and policy. Measured for one of 16 requests of each route: use averages and percentiles, not the count.',
   gw_upstream_attempts_total: 'Attempts, by upstream and target.',
   gw_upstream_failures_total: 'Failed attempts, by upstream and target.',
   gw_upstream_active: 'Attempts in progress, by upstream and target.',
+  gw_upstream_duration_seconds:
+    'Time from sending a request to the head of its response, by upstream. Includes the wait for a connection, not the upload of a streamed body.',
   gw_upstream_retries_total: 'Retries, by upstream.',
   gw_upstream_canary_aborts_total:
     'Canary aborts by workers because the canary performed worse than the primaries, by upstream.',
