@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { chartDefaults, chartValues } from '../../packages/cli/dist/kubernetes/objects/chart-facts.js'
 import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gateway-objects.js'
+import { alertRulesWith } from '../../packages/cli/dist/kubernetes/objects/monitoring.js'
 import { objectsYaml } from '../../packages/cli/dist/kubernetes/objects/object.js'
 import { TIERS } from '../../packages/cli/dist/kubernetes/objects/settings.js'
 
@@ -13,7 +14,7 @@ export const defaultValues = () => parse(readFileSync(new URL('values.yaml', CHA
 
 /** Returns all generated files below `deploy`, by path. */
 export function generatedFiles() {
-  return new Map([...chartFiles(), ...manifests()])
+  return new Map([...chartFiles(), ...manifests(), ['prometheus/alerts.yml', alertsFile()]])
 }
 
 /** Returns the URL of a generated file. */
@@ -22,6 +23,12 @@ export const fileOf = (path) => new URL(path, DEPLOY)
 function* chartFiles() {
   yield ['helm/sluice/files/defaults.json', jsonFile(chartDefaults())]
   yield ['helm/sluice/files/facts.json', jsonFile(chartValues(defaultValues().document).facts)]
+}
+
+/** Returns the alerts for a Prometheus outside Kubernetes, whose scrape job is `sluice`. */
+function alertsFile() {
+  const groups = [{ name: 'sluice', rules: alertRulesWith('job="sluice"') }]
+  return `# Generated, see CONTRIBUTING.md.\n${stringify({ groups }, { lineWidth: 0 })}`
 }
 
 const jsonFile = (value) => `${JSON.stringify(value, null, 2)}\n`

@@ -25,6 +25,15 @@ export const helm = new FetchedFolder({
   timeoutMs: 0,
 })
 
+/** Prometheus and promtool, built from Go modules. */
+export const prometheus = new FetchedFolder({
+  name: 'prometheus',
+  list: [at('prometheus/go.sum'), at('prometheus/build.sh')],
+  what: 'Prometheus (100 MB, minutes of compiling)',
+  command: () => ['sh', at('prometheus/build.sh'), at('prometheus')],
+  timeoutMs: 0,
+})
+
 /** The programs of a cluster, built from Go modules. */
 export const kubernetes = new FetchedFolder({
   name: 'kubernetes',

@@ -12,6 +12,7 @@ import {
   isolatedVm,
   kafka,
   kubernetes,
+  prometheus,
   wss4j,
 } from './folders.mjs'
 
@@ -119,6 +120,15 @@ export const services = [
     isInstalled: () => existsSync(helm.path),
     install: () => helm.install(),
     environment: () => ({ SLUICE_HELM: join(helm.path, 'helm') }),
+  },
+  {
+    name: 'prometheus',
+    usedFor: 'the tests of the alerts and dashboards',
+    commands: ['go', 'openssl'],
+    debianPackages: ['golang-go', 'openssl'],
+    isInstalled: () => existsSync(prometheus.path),
+    install: () => prometheus.install(),
+    environment: () => ({ SLUICE_PROMETHEUS: prometheus.path }),
   },
   {
     name: 'containers',

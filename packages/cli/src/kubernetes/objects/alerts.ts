@@ -26,6 +26,13 @@ export const ALERTS: readonly Alert[] = [
     summary: 'Prometheus has received no metrics from any gateway pod for five minutes.',
   },
   {
+    alert: 'SluiceDown',
+    expr: 'up{} == 0',
+    waits: '2m',
+    severity: 'critical',
+    summary: 'Prometheus cannot read the metrics of a gateway.',
+  },
+  {
     alert: 'SluiceSlow',
     expr: 'histogram_quantile(0.99, sum by (le, route) (rate(gw_request_duration_seconds_bucket{}[5m]))) > 2.5',
     waits: '10m',
@@ -48,6 +55,20 @@ export const ALERTS: readonly Alert[] = [
     summary: 'No target of an upstream is available; its requests get 503.',
   },
   {
+    alert: 'SluiceBreakerOpen',
+    expr: 'max by (upstream, target) (gw_upstream_target_state{state="open"}) > 0',
+    waits: '1m',
+    severity: 'warning',
+    summary: 'The circuit breaker of a target has been open for a minute.',
+  },
+  {
+    alert: 'SluiceCertificateExpires',
+    expr: 'min by (file) (gw_certificate_expires_seconds{}) < 1209600',
+    waits: '0m',
+    severity: 'warning',
+    summary: 'A certificate expires in less than 14 days.',
+  },
+  {
     alert: 'SluiceTargetUnhealthy',
     expr: 'min by (upstream, target) (gw_upstream_target_healthy{}) == 0',
     waits: '5m',
@@ -56,21 +77,21 @@ export const ALERTS: readonly Alert[] = [
   },
   {
     alert: 'SluiceOverloaded',
-    expr: 'max by (pod) (gw_worker_overloaded{}) == 1',
+    expr: 'max by (instance, pod) (gw_worker_overloaded{}) == 1',
     waits: '2m',
     severity: 'warning',
     summary: 'A worker is overloaded and rejects requests; add pods or use a higher tier.',
   },
   {
     alert: 'SluiceWorkerRestarts',
-    expr: 'sum by (pod) (increase(gw_worker_restarts_total{}[15m])) > 3',
+    expr: 'sum by (instance, pod) (increase(gw_worker_restarts_total{}[15m])) > 3',
     waits: '0m',
     severity: 'warning',
     summary: 'Workers exit repeatedly; worker.ended in the operation log has the reason.',
   },
   {
     alert: 'SluiceDocumentRefused',
-    expr: 'sum by (pod) (increase(gw_rollouts_total{result!~"applied|unchanged"}[10m])) > 0',
+    expr: 'sum by (instance, pod) (increase(gw_rollouts_total{result!~"applied|unchanged"}[10m])) > 0',
     waits: '0m',
     severity: 'warning',
     summary: 'A document was rejected; the previous configuration stays active.',
@@ -92,7 +113,7 @@ export const ALERTS: readonly Alert[] = [
   },
   {
     alert: 'SluiceLogLate',
-    expr: 'max by (pod) (gw_log_lag_seconds{}) > 300',
+    expr: 'max by (instance, pod) (gw_log_lag_seconds{}) > 300',
     waits: '5m',
     severity: 'warning',
     summary: 'Records of the traffic log have been in the spool for more than five minutes.',

@@ -62,7 +62,12 @@ export function monitors(
 
 /** Returns the alert rules, restricted to the pods of this gateway. */
 export function alertRules({ name, namespace }: Pick<ObjectIdentity, 'name' | 'namespace'>): object[] {
-  const chosen = `{namespace="${namespace}",job="${name}${SUFFIX}"`
+  return alertRulesWith(`namespace="${namespace}",job="${name}${SUFFIX}"`)
+}
+
+/** Returns the alert rules, restricted to series with these labels. */
+export function alertRulesWith(labels: string): object[] {
+  const chosen = `{${labels}`
   return ALERTS.map(({ alert, expr, waits, severity, summary }) => ({
     alert,
     // In `ALERTS`, metrics have braces: `{}` or other labels.
