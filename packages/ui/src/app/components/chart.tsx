@@ -78,6 +78,7 @@ function optionsOf(
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
+    padding: [8, 26, 0, 0],
     scales: { y: { range: (_, __, max) => [0, Math.max(max * 1.15, 0.001)] } },
     axes: [
       { ...axis, grid: { show: false }, size: 28, values: (_, seconds) => seconds.map(timeText) },

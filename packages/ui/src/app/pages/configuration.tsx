@@ -3,14 +3,9 @@ import { Changes } from '../components/changes.js'
 import { Confirmation } from '../components/confirmation.js'
 import { Badge, Card, type Column, Problem, Table } from '../components/parts.js'
 import { useAnswer } from '../data/answer.js'
-import type { Change, Deploy, Session } from '../data/answers.js'
+import { type Change, type Deploy, type History, isActive, type Session } from '../data/answers.js'
 import { request } from '../data/request.js'
 import { ageText } from '../data/text.js'
-
-interface History {
-  readonly digest: string
-  readonly deploys: readonly Deploy[]
-}
 
 const RELOAD_MS = 10_000
 
@@ -42,7 +37,7 @@ export function Configuration({ session }: { session: Session }) {
 }
 
 function columnsFor(
-  { digest }: History,
+  history: History,
   onRollback: ((deploy: Deploy) => void) | null,
 ): readonly Column<Deploy>[] {
   const columns: readonly Column<Deploy>[] = [
@@ -52,7 +47,7 @@ function columnsFor(
       cell: (deploy) => (
         <>
           <code>{deploy.digest.slice(0, 12)}</code>{' '}
-          {deploy.digest === digest ? <Badge tone="good">active</Badge> : null}
+          {isActive(deploy, history) ? <Badge tone="good">active</Badge> : null}
         </>
       ),
     },
@@ -63,7 +58,7 @@ function columnsFor(
   ]
   if (onRollback === null) return columns
   const button = (deploy: Deploy) =>
-    deploy.digest === digest ? null : (
+    deploy.digest === history.digest ? null : (
       <button type="button" aria-label={`Roll back to #${deploy.id}`} onClick={() => onRollback(deploy)}>
         Roll back
       </button>

@@ -1,7 +1,7 @@
 import { Chart } from '../components/chart.js'
 import { Badge, Card, type Column, Figure, Problem, Table } from '../components/parts.js'
 import { useAnswer } from '../data/answer.js'
-import type { Deploy, Metrics, Status, WorkerStatus } from '../data/answers.js'
+import { type History, isActive, type Metrics, type Status, type WorkerStatus } from '../data/answers.js'
 import { currentRates, liveFigures, useLive } from '../data/live.js'
 import { growth, type Rates } from '../data/rates.js'
 import { ageText, latencyText, rateText, shareText, sizeText } from '../data/text.js'
@@ -120,21 +120,22 @@ const WORKER_COLUMNS: readonly Column<WorkerStatus>[] = [
 ]
 
 function Deploys() {
-  const { value } = useAnswer<{ readonly digest: string; readonly deploys: readonly Deploy[] }>(
-    '/v1/deploys',
-    DEPLOYS_MS,
-  )
+  const { value } = useAnswer<History>('/v1/deploys', DEPLOYS_MS)
+  const deploys = value?.deploys.slice(0, MAX_ROWS) ?? []
   return (
     <Card title="Last deploys">
       <ul class="list">
-        {(value?.deploys ?? []).slice(0, MAX_ROWS).map(({ id, at, digest, actor, note }) => (
-          <li key={id}>
+        {deploys.map((deploy) => (
+          <li key={deploy.id}>
             <span>
-              #{id} <code>{digest.slice(0, 12)}</code>{' '}
-              {digest === value?.digest ? <Badge tone="good">active</Badge> : null}
-              <span class="soft"> {note === '' ? `by ${actor}` : `${note}, by ${actor}`}</span>
+              #{deploy.id} <code>{deploy.digest.slice(0, 12)}</code>{' '}
+              {isActive(deploy, value!) ? <Badge tone="good">active</Badge> : null}
+              <span class="soft">
+                {' '}
+                {deploy.note === '' ? '' : `${deploy.note}, `}by {deploy.actor}
+              </span>
             </span>
-            <time dateTime={at}>{ageText(Date.now() - Date.parse(at))} ago</time>
+            <time dateTime={deploy.at}>{ageText(Date.now() - Date.parse(deploy.at))} ago</time>
           </li>
         ))}
       </ul>
