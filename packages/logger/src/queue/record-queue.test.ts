@@ -164,6 +164,19 @@ test('closing gives up at the deadline and counts what is left', async (t) => {
   assert.match(problems.at(-1) ?? '', /10 records lost: not written within 50 ms of closing/)
 })
 
+test('records given up at the deadline are not counted again by the next owner of the spool', async (t) => {
+  const calls: string[] = []
+  const spool = {
+    ...{ ...UNWATCHED, count: newSpoolCount() },
+    threadLost: (records: number) => calls.push(`lost ${records}`),
+    close: () => calls.push('closed'),
+  }
+  const { sink } = open(t, HANGS, { spool })
+  recordMany(sink, 10)
+  await sink.close(50)
+  assert.deepEqual(calls, ['lost 10', 'closed'])
+})
+
 test('a thread that dies while it is closed ends the wait at once', async (t) => {
   const { sink } = open(t, program({ close: 'throw new Error("fsync failed")' }))
   recordMany(sink, 10)

@@ -292,9 +292,11 @@ export class RecordQueue implements LogSink {
     clearTimeout(this.#timer)
     this.#thread.start()
     await this.#thread.close(deadlineMs)
-    this.#options.spool?.close()
     const counts = this.#counts
     const left = this.#inRing(counts) + counts.inMemory
+    // Counted below, so not by the next owner of the spool.
+    this.#options.spool?.threadLost(left)
+    this.#options.spool?.close()
     this.#published -= left
     // An abandoned thread may still change the shared counts.
     this.#final = { ...counts, taken: this.#published, inMemory: 0 }
