@@ -37,3 +37,21 @@ test("losses of this process's threads are not counted again, even if the first 
   const { received, onDisk, dropped } = ledger.account
   assert.deepEqual({ received, onDisk, dropped }, { received: 10, onDisk: 10, dropped: 0 })
 })
+
+test('a directory that cannot be moved next to that of its last owner is taken over where it is', () => {
+  const root = scratchDir()
+  const [first, second, third] = [openSpool(root), openSpool(root), openSpool(root)]
+  put(first.spool, 10)
+  put(second.spool, 5)
+  kill(root, first.options.owner)
+  second.spool.maintain(now())
+  kill(root, second.options.owner)
+  const { spool, ledger, options } = third
+  mkdirSync(join(root, options.owner, first.options.owner, 'full'), { recursive: true })
+  spool.maintain(now())
+  assert.equal(ledger.account.onDisk, 15)
+  for (let segment = spool.take(); segment !== null; segment = spool.take()) spool.settle(segment)
+  spool.maintain(now())
+  spool.maintain(now())
+  assert.deepEqual(readdirSync(join(root, options.owner)).sort(), [first.options.owner, 'mark'])
+})

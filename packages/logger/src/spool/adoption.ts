@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Takeover } from '@sluice/core'
 import type { LogChange } from '../queue/messages.js'
 import { takeGap } from './gap-file.js'
@@ -78,17 +78,29 @@ function claim(root: string, name: string, owner: string): Estate {
   const heir = ownDirectory(root, owner)
   const creator = name.split('~', 1)[0]!
   renameSync(join(root, name), join(heir, creator))
-  return moveUp(heir, creator).map((made) => {
-    const dir = join(heir, made)
+  return directoriesIn(heir, join(heir, creator)).map((dir) => {
+    const made = basename(dir)
     return { dir, made, isCounted: counted.includes(made), found: segmentsIn(dir, made) }
   })
 }
 
-/** Moves the directories in a claimed directory next to it. Returns the names of all. */
-function moveUp(heir: string, name: string): readonly string[] {
-  const inside = ownersIn(join(heir, name))
-  for (const made of inside) renameSync(join(heir, name, made), join(heir, made))
-  return [name, ...inside.flatMap((made) => moveUp(heir, made))]
+/**
+ * Moves the directories in a claimed directory next to it. One that cannot be moved stays where it is, because nobody else
+ * would find it. Returns the paths of all.
+ */
+function directoriesIn(heir: string, claimed: string): readonly string[] {
+  const inside = ownersIn(claimed).map((made) => moved(join(claimed, made), join(heir, made)))
+  return [claimed, ...inside.flatMap((dir) => directoriesIn(heir, dir))]
+}
+
+/** Moves a directory. Returns its path, which is the old one if that fails. */
+function moved(from: string, to: string): string {
+  try {
+    renameSync(from, to)
+    return to
+  } catch {
+    return from
+  }
 }
 
 /** Returns the names of the owners' directories in a directory. */
