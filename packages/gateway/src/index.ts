@@ -1,3 +1,4 @@
+export { inChainOrder } from './compile/chain-order.js'
 export { type ExplainedRequest, type Explanation, explainRequest } from './explain/explain-request.js'
 export { policyMistakes } from './explain/policy-mistakes.js'
 export { ABILITIES, type Ability } from './listen/abilities.js'

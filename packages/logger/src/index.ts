@@ -10,6 +10,13 @@ export { LineSplitter } from './reader/line-splitter.js'
 export { type FilterRequest, matchesFilter, type RecordFilter, recordFilter } from './reader/record-filter.js'
 export { formatRecordLine, type LineOptions, RECORD_HEADING } from './reader/record-line.js'
 export type { RecordSource, SearchOptions, TailOptions } from './reader/record-source.js'
+export {
+  type GroupStats,
+  HISTOGRAM_BOUNDS_MS,
+  STATS_FIELDS,
+  type StatsKey,
+  type TrafficStats,
+} from './reader/record-stats.js'
 export { type RecordView, recordValue, type TrafficRecord } from './reader/record-view.js'
 export type { CaptureNarrowing } from './record/capture-narrowing.js'
 export { type FieldSet, type RecordEnv, type RecordOptions, recordEnv } from './record/record-env.js'

@@ -9,6 +9,7 @@ import { unreadable, usageError } from '../output/failure.js'
 import { print, printResult } from '../output/output.js'
 import { mistakesOf } from '../plugins/compile-trial.js'
 import { assumedConsumer } from './assumed-consumer.js'
+import type { ExplainRecordOptions } from './explain-record.js'
 import { explanationLines } from './explanation-lines.js'
 
 interface ExplainOptions extends DocumentOptions, OutputOptions {
@@ -20,7 +21,12 @@ interface ExplainOptions extends DocumentOptions, OutputOptions {
 }
 
 /** Prints which route handles a request, why the others do not, and what happens to it. */
-export async function explain(options: ExplainOptions, method: string, url: string): Promise<void> {
+export async function explain(
+  options: ExplainOptions | ExplainRecordOptions,
+  method: string,
+  url: string,
+): Promise<void> {
+  if ('id' in options) return (await import('./explain-record.js')).explainRecord(options)
   const explanation = await explanationOf(options, method, url)
   await printResult(explanation, options.output, () =>
     print(...explanationLines(explanation, options.all === true)),

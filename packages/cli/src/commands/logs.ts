@@ -18,7 +18,10 @@ import { hasColors, printHeading, printText, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import { openSource, type SourceFlags, sourceFailure } from './log-source.js'
 
-interface LogOptions extends FilterRequest, OutputOptions, SourceFlags {
+/** Options of commands that filter the traffic log. */
+export interface LogOptions extends FilterRequest, OutputOptions, SourceFlags {}
+
+interface LastOptions extends LogOptions {
   readonly last: number
 }
 
@@ -28,20 +31,20 @@ const MOST_LISTED = 12
 type Selection = (source: RecordSource, options: SearchOptions) => AsyncIterable<RecordView>
 
 /** Prints the newest records of all workers, then new ones. */
-export function tail(options: LogOptions & { readonly follow: boolean }): Promise<void> {
+export function tail(options: LastOptions & { readonly follow: boolean }): Promise<void> {
   const { follow } = options
   return show(options, (source, search) => source.tail({ ...search, follow }))
 }
 
 /** Prints matching records, oldest first. */
 export function search(
-  options: LogOptions & { readonly limit?: number; readonly all?: boolean },
+  options: LastOptions & { readonly limit?: number; readonly all?: boolean },
 ): Promise<void> {
   const last = options.all === true ? Number.POSITIVE_INFINITY : (options.limit ?? options.last)
   return show({ ...options, last }, (source, wanted) => source.search(wanted))
 }
 
-async function show(options: LogOptions, select: Selection): Promise<void> {
+async function show(options: LastOptions, select: Selection): Promise<void> {
   const filter = filterOf(options)
   const source = await openSource(options)
   const color = hasColors()
@@ -65,7 +68,8 @@ async function show(options: LogOptions, select: Selection): Promise<void> {
   if (source.skipped > 0) say(`skipped ${countText(source.skipped, 'damaged record')}`)
 }
 
-function filterOf(options: LogOptions): RecordFilter {
+/** Compiles the filter of the options. @throws Failure if it is invalid */
+export function filterOf(options: LogOptions): RecordFilter {
   try {
     return recordFilter(options)
   } catch (error) {

@@ -1,4 +1,6 @@
+import type { Command } from 'commander'
 import { collect, type GwCommand, wholeNumber } from './gw-command.js'
+import { addPlaces } from './log-options.js'
 
 /** Adds the commands that work on a document without a running gateway. */
 export function addDocumentCommands(program: GwCommand): void {
@@ -61,18 +63,34 @@ function addStart(program: GwCommand): void {
     .example('gw start -c gateway.yaml --tier W2')
 }
 
+/** Checks that a request is given, either by method and URL or by id. */
+function checkRequest(run: Command): void {
+  const [method, url] = run.args
+  if (run.getOptionValue('id') !== undefined) {
+    if (method !== undefined)
+      run.error(`error: --id cannot be combined with '${method}'; name the document with -c`)
+  } else if (method === undefined || url === undefined)
+    run.error(`error: missing required argument '${method === undefined ? 'method' : 'url'}'`)
+  else if (method.startsWith('/'))
+    run.error(`error: '${method}' is not a method; write gw explain GET ${run.args.join(' ')}`)
+}
+
 function addExplain(program: GwCommand): void {
   const explain = program
     .command('explain')
     .description('show which route handles a request and why, with policies, upstream, timeouts and limits')
-    .argument('<method>', 'GET, POST, …')
-    .argument('<url>', 'URL, or path and query')
+    .argument('[method]', 'GET, POST, …')
+    .argument('[url]', 'URL, or path and query')
     .hook('preAction', (_explain, run) => {
-      const [method = ''] = run.args
-      if (run === explain && method.startsWith('/'))
-        run.error(`error: '${method}' is not a method; write gw explain GET ${run.args.join(' ')}`)
+      if (run === explain) checkRequest(run)
     })
-    .document()
+    .document((run) => run.getOptionValue('id') === undefined)
+    .option(
+      '--id <request>',
+      'explain the response to this request id, from the traffic log, instead of METHOD and URL',
+    )
+    .option('--since <time>', 'with --id: earliest time to search: 10m, 1h, or 2026-01-31T08:00:00Z')
+    .with(addPlaces)
     .option('-H, --header <line>', "header field, 'name: value'; repeatable", collect)
     .option('-d, --data <body>', 'request body; @FILE reads it from a file')
     .option('--client-ip <address>', 'client address', '127.0.0.1')
@@ -84,6 +102,7 @@ function addExplain(program: GwCommand): void {
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/explain.js')).explain)
     .example(
+      'gw explain --id 01jd3k5h2m -c gateway.yaml',
       'gw explain GET /orders/7 -c gateway.yaml',
       'gw explain GET /orders/7 -c gateway.yaml --consumer acme     is acme authorized?',
       "gw explain POST http://api.example.com/orders -H 'x-tenant: acme' -d '{}' -c gateway.yaml",

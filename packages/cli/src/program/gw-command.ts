@@ -32,11 +32,14 @@ export class GwCommand extends Command {
   /**
    * Adds the required document of a command, as the last argument or with `-c`. Not a required option of
    * commander, which would be reported before misspelt options.
+   * @param isNeeded Returns false if the command runs without a document.
    */
-  document(): this {
+  document(isNeeded: (run: Command) => boolean = () => true): this {
     return this.argument('[document]', 'document file, same as -c')
       .option('-c, --config <file>', 'document file; - reads from stdin')
-      .hook('preAction', (_program, run) => takeDocument(run))
+      .hook('preAction', (_program, run) => {
+        if (isNeeded(run)) takeDocument(run)
+      })
   }
 
   /** Adds a required option. It is checked after the other options, so that misspelt ones are reported first. */
@@ -96,7 +99,7 @@ function takeDocument(command: Command): void {
 /** Returns the full name of a command, such as `gw routes list`. */
 function commandPath(command: Command): string {
   const words = command.registeredArguments
-    .filter((argument) => argument.required)
+    .filter((argument) => argument.name() !== 'document')
     .map((argument) => argument.name().toUpperCase())
   const names: string[] = []
   for (let one: Command | null = command; one !== null; one = one.parent) names.unshift(one.name())

@@ -1,8 +1,13 @@
 import { Argument } from 'commander'
 import { collect, type GwCommand, wholeNumber } from './gw-command.js'
+import { addCluster, addFilters, addSource } from './log-options.js'
 
 /** Maximum of `--last`, whose records are held in memory. */
 const MAX_LAST = 100_000
+/** Maximum of `--top`, within the number of groups that a cluster returns. */
+const MAX_GROUPS = 1000
+/** Groups of `gw logs stats`, a copy of the keys of `STATS_FIELDS`, because loading the logger takes time. */
+const STATS_GROUPS = ['route', 'status', 'consumer', 'upstream', 'target', 'code', 'api', 'method', 'host']
 
 /** Adds the commands that work with the traffic log. */
 export function addLogCommands(program: GwCommand): void {
@@ -11,6 +16,8 @@ export function addLogCommands(program: GwCommand): void {
   addTail(logs)
   addDecrypt(logs)
   addSearch(logs)
+  addShow(logs)
+  addStats(logs)
   addReplay(logs)
   addSetup(program)
 }
@@ -64,6 +71,35 @@ function addSearch(logs: GwCommand): void {
   )
 }
 
+function addShow(logs: GwCommand): void {
+  logs
+    .command('show')
+    .description('show the record of one request: route, policies, upstream attempts, and time in each phase')
+    .argument('<id>', "request id, the response's x-request-id")
+    .with(addSource)
+    .option('--since <time>', 'earliest time to search: 10m, 1h, or 2026-01-31T08:00:00Z')
+    .output('table', 'json', 'jsonl')
+    .runs(async () => (await import('../commands/logs-show.js')).showRecord)
+    .example('gw logs show 01jd3k5h2m -c gateway.yaml --since 1h')
+}
+
+function addStats(logs: GwCommand): void {
+  logs
+    .command('stats')
+    .description('show rates, errors and latency percentiles of matching requests, and a histogram')
+    .with(addSource)
+    .choice('--by <field>', 'field to group by', STATS_GROUPS, 'route')
+    .option('--top <n>', 'number of groups to show, largest first', wholeNumber(1, MAX_GROUPS), 20)
+    .with(addFilters)
+    .option('--until <time>', 'end of the time range, in the format of --since')
+    .output('table', 'json', 'yaml')
+    .runs(async () => (await import('../commands/logs-stats.js')).logStats)
+    .example(
+      'gw logs stats -c gateway.yaml --since 1h',
+      'gw logs stats -c gateway.yaml --since 1d --by consumer --status 5xx -o json',
+    )
+}
+
 function addReplay(logs: GwCommand): void {
   logs
     .command('replay-dead')
@@ -100,58 +136,8 @@ function addSetup(program: GwCommand): void {
     )
 }
 
-/** Adds the options for the source of records. */
-function addSource(command: GwCommand): void {
-  command
-    .option('--dir <dir>', 'folder with log files; default ./data/traffic')
-    .option('-c, --config <file>', 'document with the folder or cluster')
-    .option('--target <id>', 'id of a log target in the document; main is the one of log.sink')
-  command.with(addCluster)
-}
-
-/**
- * Adds the options for an Elasticsearch cluster. Secrets come from files or the environment, because other
- * users can see the command line.
- */
-function addCluster(command: GwCommand): void {
-  command
-    .option('--elasticsearch <url>', 'cluster URL; repeat for several nodes', collect)
-    .option('--data-stream <name>', 'data stream; default logs-gateway-default')
-    .option('--es-username <name>', 'user name; default GW_ES_USERNAME')
-    .option('--es-password-file <file>', 'password file; default GW_ES_PASSWORD')
-    .option('--es-api-key-file <file>', 'API key file; default GW_ES_API_KEY')
-    .option('--es-ca-file <file>', "CA certificates to trust instead of the system's, PEM")
-}
-
 /** Adds the output options and action of commands that print records. */
 function printsRecords(command: GwCommand, name: 'tail' | 'search', ...examples: readonly string[]): void {
   command.output('table', 'jsonl').runs(async () => (await import('../commands/logs.js'))[name])
   command.example(...examples)
-}
-
-/** Adds the filter options. If an option is repeated, any of its values may match; * matches any text. */
-function addFilters(command: GwCommand): void {
-  command
-    .option('--status <status>', '404, 5xx or 400-499; separate several with commas', collect)
-    .option('--route <id>', 'route id', collect)
-    .option('--api <name>', 'API name', collect)
-    .option('--method <method>', 'method; separate several with commas', collect)
-    .option('--path <prefix>', 'path prefix; with *, a pattern for the whole path', collect)
-    .option('--host <host>', 'host', collect)
-    .option('--client <address>', 'client address', collect)
-    .option('--consumer <id>', 'consumer id or name', collect)
-    .option(
-      '--result <result>',
-      'success, blocked, error, aborted or shed; separate several with commas',
-      collect,
-    )
-    .option('--code <code>', 'error code, such as GW_UPSTREAM_TIMEOUT; separate several with commas', collect)
-    .option('--id <id>', 'request id', collect)
-    .option('--trace <id>', 'trace id', collect)
-    .option('--since <time>', 'start of the time range: 10m, 1h, or 2026-01-31T08:00:00Z')
-    .option(
-      '--where <condition>',
-      'condition on any field: field=value, !=, or >, >=, <, <= with a number; combine alternatives with ||',
-      collect,
-    )
 }

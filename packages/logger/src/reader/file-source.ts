@@ -1,6 +1,7 @@
 import { endedRun, newestRecords } from './newest-records.js'
 import { OrderedRecords } from './record-order.js'
 import type { RecordSource, SearchOptions, TailOptions } from './record-source.js'
+import { recordStats, type StatsOptions, type TrafficStats } from './record-stats.js'
 import type { RecordView } from './record-view.js'
 import { firstRuns, TrafficTail } from './tail.js'
 
@@ -49,6 +50,11 @@ export class FileSource implements RecordSource {
   tail(options: TailOptions): TrafficTail {
     this.#reading = new TrafficTail(this.#dir, options)
     return this.#reading
+  }
+
+  stats(options: StatsOptions): Promise<TrafficStats> {
+    const last = Number.POSITIVE_INFINITY
+    return recordStats(this.tail({ ...options, last, follow: false }), options)
   }
 
   close(): Promise<void> {

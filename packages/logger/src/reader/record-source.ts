@@ -1,4 +1,5 @@
 import type { RecordFilter } from './record-filter.js'
+import type { StatsOptions, TrafficStats } from './record-stats.js'
 import type { RecordView } from './record-view.js'
 
 /** Options for searching a traffic log. */
@@ -28,6 +29,8 @@ export interface RecordSource {
    * @throws SourceError during iteration.
    */
   tail(options: TailOptions): AsyncIterable<RecordView>
+  /** Computes statistics of all matching requests. Rejects with a SourceError. */
+  stats(options: StatsOptions): Promise<TrafficStats>
   /** Number of items read so far that are not records. */
   readonly skipped: number
   /** Closes all connections. */

@@ -26,6 +26,7 @@ const LARGEST: ReadonlyMap<string, number> = new Map([
   ['float', 3.4e38],
   ['double', Number.MAX_VALUE],
 ])
+const FLOATS: ReadonlySet<string> = new Set(['half_float', 'float', 'double'])
 
 /**
  * Translates a filter to a query. The query may match more records than the filter, but never fewer. Results
@@ -45,6 +46,11 @@ export function queryOf({ criteria, sinceMs, untilMs }: RecordFilter, types: Fie
     if (query !== null) filter.push(query)
   }
   return { bool: { filter } }
+}
+
+/** True if a criterion can be translated to a query that matches no other records, except for `notIndexed`. */
+export function isTranslatable(criterion: Criterion, types: FieldTypes): boolean {
+  return criterionQuery(criterion, types) !== null
 }
 
 /**
@@ -87,8 +93,11 @@ function plainQuery(criterion: FieldCriterion, types: FieldTypes): Query | null 
       return rangeQuery(criterion.field, { gte: criterion.from, lte: criterion.to }, types)
     case 'compares': {
       const { field, by, bound } = criterion
-      // Inclusive even for `>`, because an indexed float is rounded and may have become equal to the bound.
-      return rangeQuery(field, by === '>' || by === '>=' ? { gte: bound } : { lte: bound }, types)
+      const type = types.get(field) ?? ''
+      // Inclusive even for `>` if the bound is shortened, or for a float: rounding may have made it equal to the bound.
+      const isStrict = !by.endsWith('=') && !FLOATS.has(type) && Math.abs(bound) <= (LARGEST.get(type) ?? 0)
+      const end = `${by.startsWith('>') ? 'g' : 'l'}t${isStrict ? '' : 'e'}` as const
+      return rangeQuery(field, { [end]: bound }, types)
     }
   }
 }
@@ -131,7 +140,11 @@ function flattenedQuery(field: string, value: string, types: FieldTypes): Query 
   return isMember && value.length <= MAX_INDEXED_LENGTH ? { term: { [field]: value } } : null
 }
 
-function rangeQuery(field: string, bounds: { gte?: number; lte?: number }, types: FieldTypes): Query | null {
+function rangeQuery(
+  field: string,
+  bounds: Readonly<Record<string, number>>,
+  types: FieldTypes,
+): Query | null {
   const largest = LARGEST.get(types.get(field) ?? '')
   if (largest === undefined) return null
   const within = (bound: number): number => Math.min(Math.max(bound, -largest), largest)
@@ -147,7 +160,7 @@ function isKeyword(type: string | undefined): boolean {
  * Matches documents in which a field was not indexed because its value was too long or malformed. For
  * keywords in OpenSearch, also those without the field.
  */
-function notIndexed(field: string, types: FieldTypes): Query {
+export function notIndexed(field: string, types: FieldTypes): Query {
   if (types.get(field) === UNMARKED_KEYWORD) return { bool: { must_not: { exists: { field } } } }
   return { term: { _ignored: field } }
 }

@@ -3,11 +3,13 @@ import { type ElasticsearchAccess, elasticsearchClient } from '../../elasticsear
 import { sourceError } from '../../elasticsearch/cluster-error.js'
 import { matchesFilter, type RecordFilter } from '../record-filter.js'
 import type { RecordSource, SearchOptions, TailOptions } from '../record-source.js'
+import { recordStats, type StatsOptions, type TrafficStats } from '../record-stats.js'
 import type { RecordView } from '../record-view.js'
 import { Follower } from './follower.js'
 import type { Hit } from './hit.js'
 import { fieldTypes, queryOf } from './query.js'
 import { Snapshot } from './snapshot.js'
+import { clusterStats } from './stats.js'
 
 /** Options for reading a data stream. */
 export interface ElasticsearchSourceOptions extends ElasticsearchAccess {
@@ -39,6 +41,16 @@ export class ElasticsearchSource implements RecordSource {
 
   tail(options: TailOptions): AsyncGenerator<RecordView, void, undefined> {
     return this.#explained(options.signal, options.follow ? this.#follow(options) : this.#search(options))
+  }
+
+  async stats(options: StatsOptions): Promise<TrafficStats> {
+    try {
+      const stats = await clusterStats(this.#client, this.#options, options)
+      if (stats !== null) return stats
+    } catch (error) {
+      throw sourceError(error, this.#options)
+    }
+    return recordStats(this.search({ ...options, last: Number.POSITIVE_INFINITY }), options)
   }
 
   close(): Promise<void> {
