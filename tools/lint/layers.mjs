@@ -132,7 +132,7 @@ const LAYERS = {
     'output service',
     'consumers input plugins',
     'admin',
-    'completion kubernetes',
+    'completion kubernetes top',
     'commands',
     'program',
     '.',

@@ -119,7 +119,7 @@ test('a gateway is looked into, changed and ended', async (t) => {
     ])
     assert.match(
       status.stdout,
-      /^Sluice \S+, up \d+s, ready\nconfiguration [0-9a-f]{12}, from file\nlistener http:\/\/127\.0\.0\.1:\d+ \(uws\)\ntraffic log: \d+ received, \d+ delivered, \d+ waiting, 0 refused, 0 lost\n\nWORKER +PID /,
+      /^Sluice \S+, up \d+s, ready\nconfiguration [0-9a-f]{12}, from file, applied \d+s ago by start\nlistener http:\/\/127\.0\.0\.1:\d+ \(uws\)\ntraffic log: \d+ received, \d+ delivered, \d+ waiting, 0 refused, 0 lost\n\nWORKER +PID /,
     )
     assert.match(status.stdout, /\n +1 +\d+ +ready +[0-9a-f]{12} +0 /)
     const value = JSON.parse(json.stdout)

@@ -7,6 +7,7 @@ import { untilSignal } from '../input/until-signal.js'
 import { EXIT, Failure } from '../output/failure.js'
 import { type Format, isTable, print, printTable, printValue, say, turnPage } from '../output/output.js'
 import { ageText, countText, shortDigest } from '../output/text.js'
+import { conditionLines, conditionsOf } from './status-conditions.js'
 
 interface StatusOptions extends OutputOptions, ServerOptions {
   readonly watch?: boolean
@@ -63,9 +64,10 @@ function reportUnreachable(error: unknown): void {
 
 async function printStatus(client: AdminClient, format: Format): Promise<void> {
   const { part } = await client.get('/v1/status')
-  if (!isTable(format)) return printValue(part.value, format)
+  const conditions = await conditionsOf(client)
+  if (!isTable(format)) return printValue({ ...part.value, ...conditions }, format)
   const log = await client.get('/v1/log')
-  print(...summary(part, log.part), '')
+  print(...summary(part, log.part), ...conditionLines(conditions).map(visibleText), '')
   printTable(HEADINGS, part.parts('workers').map(workerRow), format)
 }
 
@@ -75,7 +77,7 @@ function summary(part: AnswerPart, log: AnswerPart): string[] {
   const digest = shortDigest(part.textOrNull('digest'))
   return [
     `Sluice ${part.text('version')}, up ${ageText(part.number('uptimeMs'))}, ${state}`,
-    `configuration ${digest}, from ${part.textOrNull('origin') ?? '-'}`,
+    `configuration ${digest}, from ${part.textOrNull('origin') ?? '-'}${rolloutText(part)}`,
     ...part
       .parts('listeners')
       .map((listener) => `listener ${listener.text('url')} (${listener.text('engine')})`),
@@ -85,6 +87,18 @@ function summary(part: AnswerPart, log: AnswerPart): string[] {
     logSummary(log),
     ...part.texts('warnings').map((warning) => `warning: ${warning.replace(PLACE_OF_WARNING, '$1')}`),
   ].map(visibleText)
+}
+
+/** Returns when and by whom the active document was deployed, and if the file on disk differs from it. */
+function rolloutText(part: AnswerPart): string {
+  const last = part.partOrNull('lastRollout')
+  const origin = part.textOrNull('origin')
+  const isRejected = last !== null && ['invalid', 'rolled-back'].includes(last.text('result'))
+  const differs = origin === 'api' || origin === 'last-good' || (isRejected && last.text('origin') === 'file')
+  const file = differs ? '; the file on disk differs' : ''
+  if (last === null || isRejected) return file
+  const note = last.text('note') === '' ? '' : ` (${last.text('note')})`
+  return `, applied ${ageText(Date.now() - Date.parse(last.text('at')))} ago by ${last.text('actor')}${note}${file}`
 }
 
 /** Returns why the last document was rejected; empty if it is in use. */

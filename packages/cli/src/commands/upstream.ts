@@ -62,13 +62,13 @@ function targetRows(upstream: AnswerPart): Cell[][] {
 }
 
 /** Returns the state that all workers see, or the number of workers per state. */
-function stateText(state: AnswerPart): string {
+export function stateText(state: AnswerPart): string {
   const seen = Object.entries(state.part('workers').value as Readonly<Record<string, number>>)
   return seen.length === 1 ? seen[0]![0] : seen.map(([name, count]) => `${count} ${name}`).join(', ')
 }
 
 /** Returns the canary's share and key, and the number of workers that have aborted it. */
-function canaryText(canary: AnswerPart): string {
+export function canaryText(canary: AnswerPart): string {
   const share = `${Number((canary.number('percent') * 100).toFixed(4))}% by ${canary.text('key')}`
   const aborted = canary.number('abortedWorkers')
   return aborted === 0 ? share : `${share}, aborted in ${countText(aborted, 'worker')}`

@@ -1,4 +1,4 @@
-import type { GwCommand } from './gw-command.js'
+import { type GwCommand, wholeNumber } from './gw-command.js'
 import {
   addDeployKubernetes,
   addDiffAction,
@@ -12,6 +12,8 @@ export function addGatewayCommands(program: GwCommand): void {
   addDeploy(program)
   addDiff(program)
   addStatus(program)
+  addTop(program)
+  addDoctor(program)
   addHistoryCommands(program)
   addHealth(program)
   addRoutes(program)
@@ -54,6 +56,26 @@ function addStatus(program: GwCommand): void {
     .option('-w, --watch', 'refresh every 2 s')
   addStatusAction(status.output('table', 'wide', 'json', 'yaml', 'jsonl'))
   status.example('gw status --watch')
+}
+
+function addTop(program: GwCommand): void {
+  program
+    .command('top')
+    .description('show live traffic by route, with its policies and targets; interactive on a terminal')
+    .option('-d, --delay <seconds>', 'time between refreshes', wholeNumber(1, 3600), 1)
+    .option('--once', 'print the traffic of one interval and exit; the default without a terminal')
+    .output('table', 'json', 'yaml')
+    .runs(async () => (await import('../commands/top.js')).top)
+    .example('gw top', 'gw top --once --delay 10 -o json')
+}
+
+function addDoctor(program: GwCommand): void {
+  program
+    .command('doctor')
+    .description('check a running gateway and give advice; exits with 1 if there are problems')
+    .output('table', 'wide', 'json', 'yaml')
+    .runs(async () => (await import('../commands/doctor.js')).doctor)
+    .example('gw doctor', 'gw doctor -o json --server https://gw.example.com:9901')
 }
 
 function addHealth(program: GwCommand): void {

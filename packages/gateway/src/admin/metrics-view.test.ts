@@ -32,6 +32,20 @@ test('counts by route add up to the total, with latencies per bucket', () => {
   assert.deepEqual(view.errors, { GW_X: 1 })
 })
 
+test('measured policies are shown with their route', () => {
+  const labels = `${label('route', 'a')},${label('policy', 'a/1')}`
+  const name = 'gw_policy_duration_seconds'
+  const view = metricsView(
+    [
+      { name: `${name}_bucket`, labels: `${labels},le="+Inf"`, value: 4 },
+      { name: `${name}_sum`, labels, value: 0.25 },
+      { name: `${name}_count`, labels, value: 4 },
+    ],
+    new Date(),
+  )
+  assert.deepEqual(view.routes[0]?.policies, { 'a/1': { count: 4, seconds: 0.25 } })
+})
+
 test('certificates are shown with their time left, also with quotes in their names', () => {
   const labels = label('file', 'a"b\\.pem')
   const view = metricsView(

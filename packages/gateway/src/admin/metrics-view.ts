@@ -10,13 +10,24 @@ interface Traffic {
   buckets: number[]
 }
 
+/** Number of measured runs of a policy, and their duration. */
+interface PolicyRuns {
+  count: number
+  seconds: number
+}
+
 /** Response of `GET /v1/metrics`. */
 export interface MetricsView {
   readonly at: string
   /** Upper bounds of the latency buckets in seconds. */
   readonly boundsSeconds: readonly number[]
   readonly total: Traffic
-  readonly routes: readonly (Traffic & { readonly id: string; readonly errors: Record<string, number> })[]
+  readonly routes: readonly (Traffic & {
+    readonly id: string
+    readonly errors: Record<string, number>
+    /** Measured runs of policies by their id. Policies that are not measured are absent. */
+    readonly policies: Record<string, PolicyRuns>
+  })[]
   /** Number of errors by code. */
   readonly errors: Readonly<Record<string, number>>
   readonly certificates: readonly { readonly file: string; readonly expiresSeconds: number | null }[]
@@ -25,6 +36,7 @@ export interface MetricsView {
 type RouteTraffic = MetricsView['routes'][number]
 
 const LATENCY = 'gw_request_duration_seconds'
+const POLICY = 'gw_policy_duration_seconds'
 
 /** Sorts the samples of /metrics by route, for programs that show them. */
 export function metricsView(samples: readonly Sample[], at: Date): MetricsView {
@@ -36,7 +48,7 @@ export function metricsView(samples: readonly Sample[], at: Date): MetricsView {
     if (name === 'gw_errors_total') add(errors, labelIn(labels, 'code'), value)
     const id = labelIn(labels, 'route')
     if (id === '' || !isTraffic(name)) continue
-    const route = routes.get(id) ?? { id, ...noTraffic(), errors: {} }
+    const route = routes.get(id) ?? { id, ...noTraffic(), errors: {}, policies: {} }
     routes.set(id, route)
     if (name === `${LATENCY}_bucket` && labelIn(labels, 'le') !== '+Inf')
       bounds.add(Number(labelIn(labels, 'le')))
@@ -54,7 +66,12 @@ export function metricsView(samples: readonly Sample[], at: Date): MetricsView {
 }
 
 function isTraffic(name: string): boolean {
-  return name === 'gw_requests_total' || name === 'gw_errors_total' || name.startsWith(LATENCY)
+  return (
+    name === 'gw_requests_total' ||
+    name === 'gw_errors_total' ||
+    name.startsWith(LATENCY) ||
+    name.startsWith(POLICY)
+  )
 }
 
 function take(route: RouteTraffic, { name, labels, value }: Sample): void {
@@ -62,6 +79,14 @@ function take(route: RouteTraffic, { name, labels, value }: Sample): void {
   if (name === 'gw_errors_total') add(route.errors, labelIn(labels, 'code'), value)
   if (name === `${LATENCY}_sum`) route.durationSeconds += value
   if (name === `${LATENCY}_bucket`) route.buckets.push(value)
+  if (name === `${POLICY}_count`) runsOf(route, labels).count += value
+  if (name === `${POLICY}_sum`) runsOf(route, labels).seconds += value
+}
+
+function runsOf({ policies }: RouteTraffic, labels: string): PolicyRuns {
+  const id = labelIn(labels, 'policy')
+  policies[id] ??= { count: 0, seconds: 0 }
+  return policies[id]
 }
 
 function noTraffic(): Traffic {

@@ -13,6 +13,11 @@ const object = (
 ) => ({ type: 'object', required: Object.keys(properties), properties: { ...properties, ...optional } })
 
 const numbers = { type: 'object', additionalProperties: { type: 'number' } }
+const policyRuns = {
+  type: 'object',
+  description: 'Measured runs of policies by their id.',
+  additionalProperties: object({ count, seconds: { type: 'number' } }),
+}
 const objection = object({ worker: { ...count, description: '0: the supervisor itself.' }, reason: text })
 
 const logCounts = {
@@ -199,7 +204,7 @@ export const OPENAPI_SCHEMAS = {
     at: time,
     boundsSeconds: { ...listOf({ type: 'number' }), description: 'Upper bounds of the latency buckets.' },
     total: ref('Traffic'),
-    routes: listOf({ allOf: [ref('Traffic'), object({ id: text, errors: numbers })] }),
+    routes: listOf({ allOf: [ref('Traffic'), object({ id: text, errors: numbers, policies: policyRuns })] }),
     errors: { ...numbers, description: 'Number of errors by code.' },
     certificates: listOf(object({ file: text, expiresSeconds: { type: ['integer', 'null'] } })),
   }),
