@@ -1,5 +1,6 @@
 /** Parts of the admin API's answers that the dashboard shows. `GET /openapi.json` describes them. */
 
+/** Numbers by name, such as requests by status class. */
 export type Counts = Readonly<Record<string, number>>
 
 /** Answer of `/v1/session`. */

@@ -80,7 +80,10 @@ class LiveFigures {
 
   #pointAt(previous: Metrics, metrics: Metrics): Point {
     const bounds = metrics.boundsSeconds
-    const rates = ratesBetween(previous.total, metrics.total, { seconds: secondsBetween(previous, metrics), bounds })
+    const rates = ratesBetween(previous.total, metrics.total, {
+      seconds: secondsBetween(previous, metrics),
+      bounds,
+    })
     return { atMs: Date.parse(metrics.at), ...rates }
   }
 }
@@ -96,11 +99,16 @@ export function useLive(): Live {
 }
 
 /** Returns the figures of the last ten seconds, of all routes and by route. */
-export function currentRates(metrics: Metrics): { readonly total: Rates; readonly routes: ReadonlyMap<string, Rates> } {
+export function currentRates(metrics: Metrics): {
+  readonly total: Rates
+  readonly routes: ReadonlyMap<string, Rates>
+} {
   const first = liveFigures.first ?? metrics
   const window = { seconds: secondsBetween(first, metrics), bounds: metrics.boundsSeconds }
   const before = new Map(first.routes.map((route) => [route.id, route]))
-  const routes = metrics.routes.map((route) => [route.id, ratesBetween(before.get(route.id), route, window)] as const)
+  const routes = metrics.routes.map(
+    (route) => [route.id, ratesBetween(before.get(route.id), route, window)] as const,
+  )
   return { total: ratesBetween(first.total, metrics.total, window), routes: new Map(routes) }
 }
 

@@ -28,6 +28,9 @@ test('rates count what was added in the window', () => {
 })
 
 test('counters that were reset never give negative rates', () => {
-  const rates = ratesBetween(traffic(100, 5, [100, 5, 0, 0]), traffic(2, 0, [2, 0, 0, 0]), { seconds: 10, bounds })
+  const rates = ratesBetween(traffic(100, 5, [100, 5, 0, 0]), traffic(2, 0, [2, 0, 0, 0]), {
+    seconds: 10,
+    bounds,
+  })
   assert.deepEqual([rates.requests, rates.errors, rates.p50], [0, 0, null])
 })

@@ -41,7 +41,11 @@ export function growth(before: Counts, now: Counts): Record<string, number> {
  * Returns a quantile in milliseconds, interpolated within its bucket as Prometheus does. The last bucket has no
  * bound, so its lower bound is returned.
  */
-export function quantile(share: number, buckets: readonly number[], bounds: readonly number[]): number | null {
+export function quantile(
+  share: number,
+  buckets: readonly number[],
+  bounds: readonly number[],
+): number | null {
   const count = buckets.reduce((sum, each) => sum + each, 0)
   if (count === 0) return null
   const rank = share * count

@@ -11,7 +11,10 @@ export class Refused extends Error {
 /** Sends a request to the admin API. @throws Refused */
 export async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
   const content = body === undefined ? {} : { body: JSON.stringify(body) }
-  const headers = { 'x-sluice-ui': '1', ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+  const headers = {
+    'x-sluice-ui': '1',
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  }
   let response: Response
   try {
     response = await fetch(path, { method, headers, ...content })
@@ -29,6 +32,9 @@ function problemText(answer: unknown, status: number): string {
     readonly diagnostics?: readonly { readonly message: string }[]
     readonly reasons?: readonly { readonly reason: string }[]
   }
-  const causes = [...(diagnostics ?? []).map(({ message }) => message), ...(reasons ?? []).map(({ reason }) => reason)]
+  const causes = [
+    ...(diagnostics ?? []).map(({ message }) => message),
+    ...(reasons ?? []).map(({ reason }) => reason),
+  ]
   return [detail ?? `the admin API answered ${status}`, ...causes.slice(0, 3)].join(': ')
 }
