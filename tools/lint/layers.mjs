@@ -97,7 +97,7 @@ const LAYERS = {
     'replay sinks',
     '.',
   ],
-  'packages/logger/src/outputs': ['.', 'http', 'custom elasticsearch kafka loki stdout syslog webhook'],
+  'packages/logger/src/outputs': ['.', 'http', 'custom elasticsearch kafka loki otlp stdout syslog webhook'],
   'packages/logger/src/reader': ['.', 'elasticsearch'],
   'packages/logger/src/redaction': ['formats', '.'],
   'packages/gateway/src': [

@@ -12,6 +12,7 @@ import {
   isolatedVm,
   kafka,
   kubernetes,
+  otelCollector,
   prometheus,
   wss4j,
 } from './folders.mjs'
@@ -111,6 +112,14 @@ export const services = [
     debianPackages: ['npm'],
     install: () => isolatedVm.install(),
     environment: () => ({ SLUICE_ISOLATED_VM_HOME: isolatedVm.path }),
+  },
+  {
+    name: 'otel-collector',
+    usedFor: 'the tests of tracing',
+    commands: ['go'],
+    debianPackages: ['golang-go'],
+    install: () => otelCollector.install(),
+    environment: () => ({ SLUICE_OTEL_COLLECTOR: join(otelCollector.path, 'otel-collector') }),
   },
   {
     name: 'helm',

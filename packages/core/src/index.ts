@@ -194,6 +194,7 @@ export {
   withQuery,
 } from './http/query.js'
 export { type CallerSpan, isLowerHex, readTraceparent } from './http/traceparent.js'
+export { attemptSpanId } from './lib/attempt-span-id.js'
 export { ByteCollector } from './lib/byte-collector.js'
 export { flattenString, internString } from './lib/flatten-string.js'
 export { makeFolders } from './lib/folders.js'

@@ -17,6 +17,7 @@ import { cacheSchema } from '../schema/cache.js'
 import { adminSchema, listenerSchema } from '../schema/listener.js'
 import { logSchema } from '../schema/log.js'
 import { stateSchema } from '../schema/state.js'
+import { exporterSchema } from '../schema/tracing.js'
 import { upstreamSchema } from '../schema/upstream.js'
 import { isSecretName, maskedLiteral } from '../secrets/literal-secrets.js'
 import { maskSecrets, maskText, maskTexts } from '../secrets/mask.js'
@@ -40,11 +41,20 @@ export function displayPlan(plan: Plan, ownCatalog: Catalog): Plan {
       action: displayAction(route.action),
       policies: route.policies.map((policy) => displayPolicy(policy, catalog)),
     })),
-    log: maskSecrets(logSchema, plan.log) as LogPlan,
+    log: displayLog(plan.log),
     cache: plan.cache === null ? null : (maskSecrets(cacheSchema, plan.cache) as CachePlan),
     state: plan.state === null ? null : (maskSecrets(stateSchema, plan.state) as StatePlan),
   }
   return mapTexts(shown, withoutFolder) as Plan
+}
+
+function displayLog(plan: LogPlan): LogPlan {
+  const shown = maskSecrets(logSchema, plan) as LogPlan
+  const outputs = shown.outputs.map((output, i) => {
+    const { otlp } = plan.outputs[i]!
+    return otlp === undefined ? output : { ...output, otlp: maskSecrets(exporterSchema, otlp) as typeof otlp }
+  })
+  return { ...shown, outputs }
 }
 
 function displayUpstream(plan: UpstreamPlan): UpstreamPlan {

@@ -31,6 +31,7 @@ const env = {
   WEBHOOK_TOKEN: 'd',
   WEBHOOK_SECRET: 'e',
   LOKI_TOKEN: 'g',
+  TRACES_KEY: 'h',
 }
 
 /** The real policies are in another package, with examples and tests of their own. */

@@ -21,6 +21,7 @@ export type LogSinkKind =
   | 'webhook'
   | 'loki'
   | 'kafka'
+  | 'otlp'
   | 'custom'
 
 /** A target of the log. */
@@ -38,6 +39,8 @@ export interface LogOutletPlan<Sink = LogSinkKind> {
   readonly loki?: LogLokiPlan
   readonly kafka?: LogKafkaPlan
   readonly custom?: LogCustomPlan
+  /** Set for the target of `tracing.exporter`. */
+  readonly otlp?: LogOtlpPlan
   /** Privacy rules, or null if the document has none. A target without rules uses those of the log. */
   readonly privacy: LogPrivacyPlan | null
 }
@@ -131,6 +134,11 @@ export interface LogKafkaPlan {
   /** TLS settings, or null for unencrypted connections. */
   readonly tls: LogSyslogPlan['tls'] | null
   readonly spool: LogSpoolPlan
+}
+
+/** Settings of the target of spans. */
+export interface LogOtlpPlan extends Omit<LogHttpPlan, 'auth'> {
+  readonly headers: Readonly<Record<string, string>>
 }
 
 /** Settings of a `custom` target. */

@@ -6,4 +6,11 @@ export interface TracingPlan {
   readonly ratio: number
   /** True if the sampling decision of the caller is kept. */
   readonly parentBased: boolean
+  /** Requests whose spans are exported although they are not sampled. */
+  readonly keep: {
+    readonly errors: boolean
+    readonly blocked: boolean
+    /** Duration from which requests are kept; null: none. */
+    readonly slowerThanMs: number | null
+  }
 }

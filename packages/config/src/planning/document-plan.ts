@@ -1,13 +1,5 @@
-import { parseDuration, parseRatio } from '@sluice/core'
-import type {
-  KubernetesPlan,
-  MetricsPlan,
-  OverloadPlan,
-  Plan,
-  PluginPlan,
-  RoutePlan,
-  TracingPlan,
-} from '../plan/plan.js'
+import { parseDuration } from '@sluice/core'
+import type { KubernetesPlan, MetricsPlan, OverloadPlan, Plan, PluginPlan, RoutePlan } from '../plan/plan.js'
 import type { InlinedTexts } from '../reference/resolved-document.js'
 import type { Document } from '../schema/document.js'
 import { addressOf, adminPlan, listenerPlan } from './listener-plan.js'
@@ -15,6 +7,7 @@ import { logPlan } from './log-plan.js'
 import { inPrecedence } from './precedence.js'
 import { routePlans } from './route-plan.js'
 import { cachePlan, statePlan } from './state-plan.js'
+import { tracingPlan, withExporter } from './tracing-plan.js'
 import { upstreamPlan } from './upstream-plan.js'
 
 /** Inputs of a plan in addition to the document. */
@@ -31,6 +24,7 @@ export interface PlanParts {
  * @throws Error if the document was not checked
  */
 export function planOf(document: Document, { inlined, plugins, allRoutes }: PlanParts): Plan {
+  const routes = inPrecedence(allRoutes(routePlans(document, inlined)))
   const names = Object.keys(document.upstreams).sort()
   return {
     version: 1,
@@ -39,8 +33,8 @@ export function planOf(document: Document, { inlined, plugins, allRoutes }: Plan
     admin: adminPlan(document.admin),
     workers: document.workers ?? null,
     upstreams: names.map((name) => upstreamPlan(name, document.upstreams[name]!)),
-    routes: inPrecedence(allRoutes(routePlans(document, inlined))),
-    log: logPlan(document.log),
+    routes,
+    log: withExporter(logPlan(document.log), document.tracing, routes),
     metrics: metricsPlan(document.metrics),
     ...(document.tracing === undefined ? {} : { tracing: tracingPlan(document.tracing) }),
     drain: { delayMs: parseDuration(document.drain.delay), timeoutMs: parseDuration(document.drain.timeout) },
@@ -58,10 +52,6 @@ function kubernetesPlan({ kubeconfig, context }: NonNullable<Document['kubernete
 
 function metricsPlan({ enabled, address }: Document['metrics']): MetricsPlan {
   return { enabled, ...(address === undefined ? {} : { address: addressOf(address) }) }
-}
-
-function tracingPlan({ propagation, sampling }: NonNullable<Document['tracing']>): TracingPlan {
-  return { propagation, ratio: parseRatio(sampling.ratio), parentBased: sampling.parentBased }
 }
 
 function overloadPlan({ maxLoopDelay, maxInFlight, retryAfter }: Document['overload']): OverloadPlan {

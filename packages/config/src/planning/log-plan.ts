@@ -7,6 +7,7 @@ import type {
   LogPlan,
 } from '../plan/plan.js'
 import type { Document } from '../schema/document.js'
+import type { LogSinkName } from '../schema/log.js'
 import { capturePlan, narrowingPlan } from './capture-plan.js'
 import { logPrivacyPlan } from './log-privacy-plan.js'
 import { shippedPlans, spoolPlan } from './log-target-plans.js'
@@ -18,7 +19,7 @@ type ElasticsearchDocument = NonNullable<LogDocument['elasticsearch']>
 const SEGMENT_BYTES = 64 * 1024 * 1024
 
 /** Returns the kind of the main target; `none` by default if there are other targets. */
-export function sinkOf({ sink, outputs }: LogDocument): LogPlan['sink'] {
+export function sinkOf({ sink, outputs }: LogDocument): LogSinkName {
   return sink ?? (outputs.length === 0 ? 'file' : 'none')
 }
 

@@ -1,5 +1,9 @@
 import { Type } from '@sinclair/typebox'
-import { object, oneOf, ratio } from './build.js'
+import { duration, filePath, mapOf, object, oneOf, ratio, text } from './build.js'
+import { spool } from './log-spool.js'
+
+/** Name of the target of spans in metrics and in /v1/log. */
+export const TRACES = 'traces'
 
 const sampling = object(
   {
@@ -17,6 +21,53 @@ const sampling = object(
   { default: {}, description: 'Selection of the traces that are sampled.' },
 )
 
+const keep = object(
+  {
+    errors: Type.Boolean({ default: true, description: 'Failed requests (`result: error` in the log).' }),
+    blocked: Type.Boolean({ default: false, description: 'Requests that a policy has refused.' }),
+    slowerThan: Type.Optional(
+      duration({ min: '1ms', max: '1h' }, { description: 'Requests that took longer. Absent: none.' }),
+    ),
+  },
+  {
+    default: {},
+    description:
+      'Requests whose spans are exported although their trace is not sampled. Decided at their end, so upstreams do not know.',
+  },
+)
+
+const tls = object(
+  {
+    caFile: Type.Optional(filePath("CA certificates to trust instead of the system's, PEM.")),
+    insecure: Type.Boolean({ default: false, description: 'Accepts any certificate. For testing only.' }),
+  },
+  { default: {}, description: 'TLS settings for `https://` endpoints.' },
+)
+
+/** Schema of the export of spans. */
+export const exporterSchema = object(
+  {
+    endpoint: text('http-url', {
+      description:
+        'URL of an OpenTelemetry collector (OTLP/HTTP with protobuf). The path `/v1/traces` is added to a URL without a path.',
+    }),
+    headers: mapOf(Type.String({ grammar: 'field-value', secret: true, maxLength: 4096 }), {
+      default: {},
+      description: 'Header fields to add to each request, such as an API key.',
+      propertyNames: text('reply-field-name'),
+      maxProperties: 50,
+    }),
+    compress: Type.Boolean({ default: false, description: 'Compresses request bodies with gzip.' }),
+    timeout: duration(
+      { min: '100ms', max: '10m' },
+      { default: '30s', description: 'Maximum time from the start of a request to the end of its response.' },
+    ),
+    tls,
+    spool,
+  },
+  { description: 'Export of spans. Absent: the gateway only propagates traces.' },
+)
+
 /** Schema of tracing. */
 export const tracingSchema = object(
   {
@@ -29,6 +80,8 @@ export const tracingSchema = object(
         'Header formats of trace contexts: `tracecontext` (W3C: `traceparent`, `tracestate`), `b3` (one field) and `b3multi` (`X-B3-…`). The first one with a valid context is read; all are sent to upstreams. Fields of other formats are passed on unchanged.',
     }),
     sampling,
+    keep,
+    exporter: Type.Optional(exporterSchema),
   },
   {
     description:

@@ -1,9 +1,10 @@
 import { isAbsolute, relative, resolve } from 'node:path'
 import { parseDuration, parseSize } from '@sluice/core'
 import { type DocumentPath, formatPath } from '../diagnostic/document-path.js'
-import type { LogPlan } from '../plan/plan.js'
 import { fileDir, sinkOf } from '../planning/log-plan.js'
 import { spoolDir } from '../planning/log-target-plans.js'
+import type { LogSinkName } from '../schema/log.js'
+import { TRACES } from '../schema/tracing.js'
 import { checkGeoDatabase, checkPemFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
 import { checkTlsFiles } from './key-pair-check.js'
@@ -13,10 +14,15 @@ type Outlet = LogDocument | LogDocument['outputs'][number]
 
 interface Position {
   readonly outlet: Outlet
-  readonly sink: LogPlan['sink']
+  readonly sink: LogSinkName
   readonly path: DocumentPath
   /** Folder in which it stores records; null: none. */
   readonly dir: string | null
+}
+
+/** Folder in which a target stores records. */
+interface Place extends Pick<Position, 'path' | 'dir'> {
+  readonly sink: LogSinkName | 'exporter'
 }
 
 /** Checks the traffic log: required settings of targets, separate folders, and size limits. */
@@ -32,7 +38,7 @@ export function checkLog(inspection: Inspection): void {
     locations.push(positionOf(target, target.sink, path, `-${target.id}`))
   for (const location of locations) checkLocation(inspection, location)
   checkIds(inspection)
-  checkDirs(inspection, locations)
+  checkDirs(inspection, [...locations, ...exporterOf(inspection)])
   for (const location of locations) warnAboutAbandonedDir(inspection, location)
   checkStreams(inspection, locations)
   if (log.geo !== undefined) checkGeoDatabase(inspection, log.geo.file, ['log', 'geo', 'file'])
@@ -63,12 +69,13 @@ function checkSegments({ report }: Inspection, { file }: Outlet, path: DocumentP
 /** Checks that target ids are unique and do not use the name of the main target. */
 function checkIds({ document, origins, report }: Inspection): void {
   const seen = new Set(['main'])
+  if (document.tracing?.exporter !== undefined) seen.add(TRACES)
   for (const [{ id }, path] of origins.entries(document.log.outputs, ['log', 'outputs'])) {
     const location = [...path, 'id']
     if (seen.has(id)) {
       const message =
-        id === 'main'
-          ? "the id 'main' is reserved for log.sink"
+        id === 'main' || id === TRACES
+          ? `the id '${id}' is reserved for ${id === 'main' ? 'log.sink' : 'tracing.exporter'}`
           : `two log targets have the id ${report.quote(id, location)}`
       report.add({ path: location, message, remedy: 'rename the target' })
     }
@@ -77,8 +84,8 @@ function checkIds({ document, origins, report }: Inspection): void {
 }
 
 /** Checks that targets use separate folders: a target would deliver records left behind by another one. */
-function checkDirs({ report }: Inspection, locations: readonly Position[]): void {
-  const seen = new Map<string, Position>()
+function checkDirs({ report }: Inspection, locations: readonly Place[]): void {
+  const seen = new Map<string, Place>()
   for (const location of locations) {
     if (location.dir === null) continue
     const dir = resolve(location.dir)
@@ -93,6 +100,16 @@ function checkDirs({ report }: Inspection, locations: readonly Position[]): void
         location.sink === 'file' ? 'choose another file.dir' : `choose another ${location.sink}.spool.dir`,
     })
   }
+}
+
+/** Returns the spool of `tracing.exporter`, after checking its CA file. */
+function exporterOf(inspection: Inspection): Place[] {
+  const exporter = inspection.document.tracing?.exporter
+  if (exporter === undefined || !inspection.report.isValid(['tracing'])) return []
+  const path = ['tracing', 'exporter']
+  const { caFile } = exporter.tls
+  if (caFile !== undefined) checkPemFile(inspection, caFile, [...path, 'tls', 'caFile'])
+  return [{ sink: 'exporter', path, dir: spoolDir(exporter.spool.dir, `-${TRACES}`) }]
 }
 
 /** Warns about a spool in the working directory that would be left behind with undelivered records. */

@@ -89,6 +89,8 @@ export type RetryDecision =
 export interface FailedTry {
   /** Origin of the target, such as `http://10.0.0.5:9000`. */
   readonly addr: string
+  /** Start of the attempt, in milliseconds after the request arrived. */
+  readonly atMs: number
   /** Time from choosing the target to the failure, in milliseconds. */
   readonly ms: number
   /** Error code of the failure, or null if the target answered with `status`. */

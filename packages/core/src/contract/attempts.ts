@@ -24,6 +24,9 @@ export class Attempts {
   retries = 0
   /** Number of attempts sent to another target because the previous target was unreachable. */
   failovers = 0
+  /** Start of the last attempt, and end of its response, on the monotonic clock. The end is 0 without tracing. */
+  sinceMono = 0
+  endedMono = 0
   /** True if the last attempt used an existing connection. */
   isReused = false
 }

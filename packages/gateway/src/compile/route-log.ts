@@ -37,7 +37,10 @@ function goesNowhere({ sink, outputs }: LogPlan): boolean {
  * were slow, or all.
  */
 function tellsPolicies({ sink, fields, outputs }: LogPlan): boolean {
-  return (sink !== 'none' && fields !== 'minimal') || outputs.some((output) => output.fields !== 'minimal')
+  return (
+    (sink !== 'none' && fields !== 'minimal') ||
+    outputs.some((output) => output.sink !== 'otlp' && output.fields !== 'minimal')
+  )
 }
 
 function ruleOf(

@@ -12,9 +12,11 @@ export function noteAttempt(
   { isLogged, x }: ExchangeFlow,
   { origin }: Target,
   sinceMono: number,
-  failed: Omit<FailedTry, 'addr' | 'ms'>,
+  failed: Omit<FailedTry, 'addr' | 'atMs' | 'ms'>,
 ): void {
-  if (isLogged) traceOf(x).tries.push({ addr: origin, ms: performance.now() - sinceMono, ...failed })
+  if (!isLogged) return
+  const atMs = sinceMono - x.startedMono
+  traceOf(x).tries.push({ addr: origin, atMs, ms: performance.now() - sinceMono, ...failed })
 }
 
 /** Records a response that was rejected in favor of a retry, or the timeout in its place. */

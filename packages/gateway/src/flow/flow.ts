@@ -216,6 +216,7 @@ export class Flow implements ExchangeFlow {
     if (x.record.policyTrace !== null) x.record.policyTrace.close(x.endedMono)
     route.metrics.record(x, totalMs)
     if (totalMs > route.log.slowMs && x.record.trace?.pool == null) this.#proxy?.noteConnections()
+    if (this.trace !== null) this.trace.end(x, totalMs)
     if (this.isLogged) context.log.record(x)
     if (x.views !== null) x.views.close()
     // The log record is written. Later body chunks are not needed.

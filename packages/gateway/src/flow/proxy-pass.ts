@@ -17,7 +17,7 @@ import { RequestBody, type RequestBodyObserver } from './request-body.js'
 import { requestPlainBody } from './response-collector.js'
 import { type DeliveryOwner, ResponseDelivery } from './response-delivery.js'
 import type { ProxyAction } from './route.js'
-import { announce, sentHost, sentPath } from './sent-target.js'
+import { announce, sendTrace, sentHost, sentPath } from './sent-target.js'
 import { TargetSearch } from './target-search.js'
 import {
   failureReply,
@@ -152,11 +152,10 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     this.#hasStarted = false
     this.#waitForConnection()
     this.#attemptSince = x.times.sinceMono
-    const { trace } = this.#flow
-    const traceparent = trace === null ? '' : trace.send(x.headers, x.attempts.count)
+    x.attempts.sinceMono = x.times.sinceMono
     const request = {
       id: this.#flow.id,
-      traceparent,
+      traceparent: sendTrace(this.#flow, this.#action, target),
       method: x.method,
       path: sentPath(this.#action, x),
       host: sentHost(this.#action, x, target),
@@ -329,6 +328,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
   }
 
   onEnd(trailers: readonly string[] | null): void {
+    if (this.#flow.trace !== null) this.#x.attempts.endedMono = performance.now()
     this.#releaseTarget()
     if (this.#flow.isOver || this.#backoff !== null) return
     if (this.#body !== null && !this.#body.isComplete) this.#body.destroy()

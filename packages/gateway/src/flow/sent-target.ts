@@ -1,5 +1,6 @@
 import type { Exchange } from '@sluice/core'
 import type { Target } from '../upstream/target.js'
+import type { ExchangeFlow } from './exchange-flow.js'
 import { receivedTarget } from './received-target.js'
 import type { ProxyAction } from './route.js'
 
@@ -19,4 +20,13 @@ export function announce(action: ProxyAction, x: Exchange, target: Target): void
   x.attempts.sentHost = sentHost(action, x, target)
   const hasQuery = x.query !== '' || x.hasEmptyQuery
   x.attempts.sentPath = hasQuery ? sent.slice(0, sent.length - x.query.length - 1) : sent
+}
+
+/**
+ * Sets the trace fields of an attempt and what its span shows. Returns the value of traceparent. Empty without tracing.
+ */
+export function sendTrace({ trace, x }: ExchangeFlow, action: ProxyAction, target: Target): string {
+  if (trace === null) return ''
+  if (trace.isSampled) announce(action, x, target)
+  return trace.send(x.headers, x.attempts.count)
 }

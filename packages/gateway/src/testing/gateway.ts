@@ -47,7 +47,12 @@ export const TIMEOUTS: TimeoutsPlan = {
   totalMs: 60_000,
 }
 
-const TRACING: TracingPlan = { propagation: ['tracecontext'], ratio: 1, parentBased: true }
+const TRACING: TracingPlan = {
+  propagation: ['tracecontext'],
+  ratio: 1,
+  parentBased: true,
+  keep: { errors: true, blocked: false, slowerThanMs: null },
+}
 
 const LISTENER: ListenerPlan = {
   address: '127.0.0.1:0',

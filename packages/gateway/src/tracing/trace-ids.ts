@@ -6,7 +6,6 @@ const BYTES_PER_PAIR = 24
 const PAIRS = 128
 const TRACE_DIGITS = 32
 const DIGITS_PER_PAIR = BYTES_PER_PAIR * 2
-const HEX2 = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /**
  * Generates pairs of a trace ID and a span ID. The last two digits of a span ID are zeros: the spans of the upstream
@@ -36,9 +35,4 @@ export class TraceIds {
     this.#hex = this.#random.toString('hex')
     this.#at = 0
   }
-}
-
-/** Returns the ID of the span of an upstream attempt. @param attempt from 1. */
-export function attemptSpanId(spanId: string, attempt: number): string {
-  return spanId.slice(0, 14) + HEX2[attempt & 0xff]!
 }

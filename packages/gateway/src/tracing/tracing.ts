@@ -1,7 +1,7 @@
 import type { TracingPlan } from '@sluice/config'
-import type { Exchange, ExchangeTrace } from '@sluice/core'
+import { attemptSpanId, type Exchange, type ExchangeTrace } from '@sluice/core'
 import { FIELDS_OF, PROPAGATIONS, type ReceivedTrace, type SentTrace } from './propagation.js'
-import { attemptSpanId, TraceIds } from './trace-ids.js'
+import { TraceIds } from './trace-ids.js'
 
 /** Digits of a trace ID that are compared with the ratio: the upper 28 of the 56 bits that are random in every trace. */
 const RATIO_FROM = 18
@@ -92,6 +92,17 @@ export class RequestTrace implements ExchangeTrace {
 
   get traceparent(): string {
     return this.#traceparentOf(this.spanId)
+  }
+
+  /** Decides if the spans of a finished exchange are exported although the trace is not sampled. */
+  end({ result }: Exchange, totalMs: number): void {
+    const { errors, blocked, slowerThanMs } = this.#plan.keep
+    if (
+      (errors && result === 'error') ||
+      (blocked && result === 'blocked') ||
+      (slowerThanMs !== null && totalMs > slowerThanMs)
+    )
+      this.isKept = true
   }
 
   /** Sets the fields of an upstream attempt and returns the value of traceparent. Empty if another format is used. */

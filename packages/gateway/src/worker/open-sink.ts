@@ -94,7 +94,8 @@ export function spoolDirs(log: LogPlan): readonly string[] {
  * Returns a predicate for the requests that a target logs, or null for all. If the condition fails, the
  * request is logged, so that a mistake loses nothing.
  */
-function choiceOf({ when, share }: LogOutputPlan): Outlet['wants'] {
+function choiceOf({ sink, when, share }: LogOutputPlan): Outlet['wants'] {
+  if (sink === 'otlp') return (x) => x.trace?.isKept === true
   const condition = when === null ? null : compileCondition(when, 'record')
   if (condition === null) return share === null ? null : (x) => isInSample(x.id, share)
   return (x) => {
@@ -118,6 +119,10 @@ const SHIPPING: Readonly<Record<Exclude<LogSinkKind, 'file'>, (outlet: LogOutlet
     return { spool, output: { kind: 'loki', ...settings } }
   },
   kafka: ({ kafka }) => toKafka(kafka!),
+  otlp: ({ otlp }) => {
+    const { spool, ...settings } = otlp!
+    return { spool, output: { kind: 'otlp', ...settings } }
+  },
   custom: ({ custom }) => {
     const { spool, ...settings } = custom!
     return { spool, output: { kind: 'custom', ...settings } }

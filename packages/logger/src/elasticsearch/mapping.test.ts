@@ -37,7 +37,7 @@ function fullExchange(): Exchange {
   x.record.stream = new EventStream(0, true)
   x.record.trace = new AttemptTrace(true)
   x.record.trace.begin('one', 10).end(10, 11, 'stop', 'GW_IP_DENIED')
-  const tried = { addr: 'http://a', ms: 1, reason: 'gone', retry: 'repeated' } as const
+  const tried = { addr: 'http://a', atMs: 2, ms: 1, reason: 'gone', retry: 'repeated' } as const
   x.record.trace.tries.push({ ...tried, code: 'GW_UPSTREAM_RESET', status: 0 })
   x.record.trace.tries.push({ ...tried, code: null, status: 503 })
   x.record.trace.pool = { busy: 1, free: 0, pending: 0 }

@@ -99,8 +99,12 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
       failovers: { type: 'short' },
       reused: { type: 'boolean' },
       http: keyword,
+      at: phase,
+      ms: phase,
+      path: keyword,
       tries: group({
         addr: keyword,
+        at: phase,
         ms: phase,
         code: keyword,
         status: { type: 'short' },

@@ -9,15 +9,18 @@ import type { RecordEnv } from './record-env.js'
  */
 const MAX_NAME = 1024
 
+/** Returns `,"scheme":…`. */
+export function schemePart({ scheme }: Exchange): string {
+  return scheme === 'https' ? ',"scheme":"https"' : ',"scheme":"http"'
+}
+
 /**
  * Returns further members of `url`: scheme, query, and the received path if it differs from the canonical
  * one.
  */
 export function urlRest(x: Exchange, sensitive: SensitiveNames): string {
   return (
-    ',"scheme":"' +
-    x.scheme +
-    '"' +
+    schemePart(x) +
     (x.query === '' ? '' : ',"query":"' + jsonText(maskedQuery(x.query, sensitive)) + '"') +
     (x.rawPath === x.path || x.path === '' ? '' : ',"original":"' + jsonText(x.rawPath) + '"')
   )

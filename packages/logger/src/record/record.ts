@@ -7,7 +7,7 @@ import {
   type WebSocketCounts,
 } from '@sluice/core'
 import { bodiesPart } from './bodies-part.js'
-import { fieldsPart, receivedParts, urlRest, variablesPart } from './full-parts.js'
+import { fieldsPart, receivedParts, schemePart, urlRest, variablesPart } from './full-parts.js'
 import { jsonText } from './json-text.js'
 import { millisText } from './millis-text.js'
 import type { RecordEnv } from './record-env.js'
@@ -56,7 +56,7 @@ function writeRequest(x: Exchange, env: RecordEnv, w: RecordWriter): void {
   w.text(x.clientIp)
   w.count(x.clientPort)
   w.text(x.path === '' ? x.rawPath : x.path)
-  w.json(env.fields === 'full' ? urlRest(x, env.sensitive) : '')
+  w.json(env.fields === 'full' ? urlRest(x, env.sensitive) : x.trace === null ? '' : schemePart(x))
   w.count(x.requestHeadBytes)
   w.count(x.requestBytes)
   templates.request.write(w, sent.contentType, sent.contentEncoding, sent.userAgent)
@@ -108,10 +108,23 @@ function consumerPart(consumer: Consumer, known: Memo<string>): string {
   )
 }
 
-/** Returns `,"http":…,"tries":…` of the upstream. Both transports use HTTP/1.1. */
-function upstreamRest({ record: { trace } }: Exchange, { fields, known }: RecordEnv): string {
+/** Returns `,"http":…,"at":…,"ms":…,"path":…,"tries":…` of the upstream. Both transports use HTTP/1.1. */
+function upstreamRest(x: Exchange, { fields, known }: RecordEnv): string {
+  const { trace } = x.record
   const http = fields === 'full' ? ',"http":"1.1"' : ''
-  return trace === null ? http : http + triesPart(trace, known)
+  const rest = x.trace?.isKept === true ? http + lastAttemptPart(x) : http
+  return trace === null ? rest : rest + triesPart(trace, known)
+}
+
+/** Returns start, duration and path of the last attempt, for its span. */
+function lastAttemptPart({ attempts, startedMono }: Exchange): string {
+  const { sinceMono, endedMono, sentPath } = attempts
+  return (
+    ',"at":' +
+    millisText(sinceMono - startedMono) +
+    (endedMono === 0 ? '' : ',"ms":' + millisText(endedMono - sinceMono)) +
+    (sentPath === '' ? '' : ',"path":"' + jsonText(sentPath) + '"')
+  )
 }
 
 /** Returns what follows the result. */

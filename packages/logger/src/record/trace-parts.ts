@@ -84,11 +84,13 @@ export function traceParts(
   return parts + ',"policies":[' + runs.join(',') + ']'
 }
 
-function triedText({ addr, ms, code, status, reason, retry }: FailedTry, known: Memo<string>): string {
+function triedText({ addr, atMs, ms, code, status, reason, retry }: FailedTry, known: Memo<string>): string {
   return (
     '{"addr":"' +
     known.get(addr) +
-    '","ms":' +
+    '","at":' +
+    millisText(atMs) +
+    ',"ms":' +
     millisText(ms) +
     (code === null ? ',"status":' + status : ',"code":"' + code + '"') +
     ',"reason":"' +

@@ -48,6 +48,7 @@ export function destinationsOf(root: RawPart): Destinations {
   const places: Place[] = [
     ...upstreamPlaces(partAt(root, 'upstreams')),
     ...logPlaces(partAt(root, 'log')),
+    ...exporterPlaces(partAt(partAt(root, 'tracing'), 'exporter')),
     ...policyPlaces(root),
   ]
   for (const part of ['state', 'cache']) {
@@ -101,6 +102,11 @@ function* logPlaces(log: RawPart): Generator<Place> {
   yield* outletPlaces(log, 'log')
   for (const [i, target] of partsAt(log, 'outputs').entries())
     yield* outletPlaces(target, `log.outputs[${i}]`)
+}
+
+function* exporterPlaces(exporter: RawPart): Generator<Place> {
+  const url = textAt(exporter, 'endpoint')
+  if (url !== null) yield { at: 'tracing.exporter.endpoint', url }
 }
 
 function* outletPlaces(outlet: RawPart, at: string): Generator<Place> {

@@ -80,7 +80,9 @@ export function writtenFolders(root: RawPart): readonly WrittenFolder[] {
     ['log', log] as const,
     ...partsAt(log, 'outputs').map((target, i) => [`log.outputs[${i}]`, target] as const),
   ]
-  return outlets.flatMap(([place, outlet]) => {
+  const spool = textAt(partAt(partAt(partAt(root, 'tracing'), 'exporter'), 'spool'), 'dir')
+  const traces = spool === null ? [] : [{ at: 'tracing.exporter.spool.dir', dir: spool }]
+  const ofLog = outlets.flatMap(([place, outlet]) => {
     const file = textAt(partAt(outlet, 'file'), 'dir')
     const spools = ['elasticsearch', 'stdout', 'syslog', 'webhook', 'loki', 'kafka', 'custom'].map(
       (kind) => ({
@@ -92,6 +94,7 @@ export function writtenFolders(root: RawPart): readonly WrittenFolder[] {
       dir === null ? [] : [{ at, dir }],
     )
   })
+  return [...ofLog, ...traces]
 }
 
 /**

@@ -13,8 +13,8 @@ export interface Answer {
 export interface TargetNames {
   /** Subject of a sentence, such as `the webhook`. */
   readonly subject: string
-  /** Kind of the target, such as `webhook`. */
-  readonly kind: string
+  /** Key of the credentials, such as `log.webhook.auth`. */
+  readonly credentials: string
 }
 
 /** Statuses of temporary failures that the request did not cause. */
@@ -33,7 +33,7 @@ export function httpDelivery(answer: Answer, shipment: Shipment, names: TargetNa
     return { kind: 'failed', overload, reason, afterMs: retryAfterMs(retryAfter, Date.now()) }
   }
   if (CREDENTIALS.has(status))
-    return { kind: 'failed', overload: false, reason: `${reason}; check log.${names.kind}.auth` }
+    return { kind: 'failed', overload: false, reason: `${reason}; check ${names.credentials}` }
   if (status < 400)
     return { kind: 'failed', overload: false, reason: `${reason}; configure the URL that it redirects to` }
   const refused = Array.from({ length: shipment.count }, (_, index) => {

@@ -5,7 +5,7 @@ import type { Delivery, LogOutput, Shipment } from '../output.js'
 import type { LokiOptions } from './options.js'
 import { pushBody } from './push-body.js'
 
-const NAMES: TargetNames = { subject: 'Loki', kind: 'loki' }
+const NAMES: TargetNames = { subject: 'Loki', credentials: 'log.loki.auth' }
 const PUSH_PATH = '/loki/api/v1/push'
 
 /** Output that sends each shipment to the push API of Grafana Loki. */

@@ -4,7 +4,7 @@ import { HttpRequests } from '../http/requests.js'
 import type { Delivery, LogOutput, Shipment } from '../output.js'
 import type { WebhookOptions } from './options.js'
 
-const NAMES: TargetNames = { subject: 'the webhook', kind: 'webhook' }
+const NAMES: TargetNames = { subject: 'the webhook', credentials: 'log.webhook.auth' }
 
 /** Output that sends each shipment to an HTTP receiver in one POST request. */
 export class WebhookOutput implements LogOutput {
