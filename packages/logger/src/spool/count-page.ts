@@ -1,7 +1,6 @@
 import {
   closeSync,
   constants,
-  existsSync,
   fstatSync,
   openSync,
   readdirSync,
@@ -136,9 +135,11 @@ function creatorOf(owner: string): Creator | null {
   }
 }
 
-/** Returns true if a spool root contains anything of an owner. */
-function isKnown(root: string, owner: string): boolean {
-  return filesIn(root).some((name) => name.startsWith(owner) || existsSync(join(root, name, owner)))
+/** Returns true if a directory of a spool contains anything of an owner. */
+function isKnown(dir: string, owner: string): boolean {
+  return filesIn(dir).some(
+    (name) => name.startsWith(owner) || (isOwnerName(name) && isKnown(join(dir, name), owner)),
+  )
 }
 
 function filesIn(dir: string): readonly string[] {

@@ -54,16 +54,18 @@ test('records of an ended thread are counted once: as lost, or for it, or for it
 })
 
 test('a page is deleted when its process has ended and nothing else of its owner is left', (t) => {
-  const [own, left, waiting] = [ownerOf(t), ownerOf(t), ownerOf(t)]
+  const [own, left, waiting, inside] = [ownerOf(t), ownerOf(t), ownerOf(t), ownerOf(t)]
   const root = scratchDir()
   mkdirSync(join(root, `${waiting}~${own}`))
+  mkdirSync(join(root, own, waiting, inside), { recursive: true })
   const program = `import { createCountPage } from '${new URL('count-page.js', import.meta.url)}'
-    for (const owner of ['${left}', '${waiting}']) createCountPage('${root}', owner, [1, 0])`
+    for (const owner of ['${left}', '${waiting}', '${inside}']) createCountPage('${root}', owner, [1, 0])`
   execFileSync(process.execPath, ['--input-type=module', '--eval', program])
   createCountPage(root, own, [1, 0])
-  assert.deepEqual([readCountPage(own), readCountPage(left), readCountPage(waiting)], [1, 1, 1])
+  const owners = [own, left, waiting, inside]
+  assert.deepEqual(owners.map(readCountPage), [1, 1, 1, 1])
   removeLeftoverPages()
-  assert.deepEqual([readCountPage(own), readCountPage(left), readCountPage(waiting)], [1, null, 1])
+  assert.deepEqual(owners.map(readCountPage), [1, null, 1, 1])
 })
 
 test('without a page, the count in the mark is used, unless the mark is unwritten or damaged', (t) => {
