@@ -214,9 +214,9 @@ export class Flow implements ExchangeFlow {
     if (route.chain.finish !== null) this.#runFinishHooks()
     const totalMs = x.endedMono - x.startedMono
     if (x.record.policyTrace !== null) x.record.policyTrace.close(x.endedMono)
+    if (this.trace !== null) this.trace.end(x, totalMs)
     route.metrics.record(x, totalMs)
     if (totalMs > route.log.slowMs && x.record.trace?.pool == null) this.#proxy?.noteConnections()
-    if (this.trace !== null) this.trace.end(x, totalMs)
     if (this.isLogged) context.log.record(x)
     if (x.views !== null) x.views.close()
     // The log record is written. Later body chunks are not needed.
