@@ -21,6 +21,7 @@ export interface Traffic {
 export interface RouteTraffic extends Traffic {
   readonly id: string
   readonly errors: Counts
+  readonly policies: Readonly<Record<string, { readonly count: number; readonly seconds: number }>>
 }
 
 /** Answer of `/v1/metrics`. */

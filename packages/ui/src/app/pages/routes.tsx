@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Badge, Card, type Column, Figure, Problem, Table } from '../components/parts.js'
 import { useAnswer } from '../data/answer.js'
-import type { Counts, Policy, Route } from '../data/answers.js'
+import type { Counts, Policy, Route, RouteTraffic } from '../data/answers.js'
 import { currentRates, useLive } from '../data/live.js'
 import type { Rates } from '../data/rates.js'
 import { latencyText, rateText, shareText } from '../data/text.js'
@@ -126,6 +126,16 @@ const POLICY_COLUMNS: readonly Column<Policy>[] = [
   },
 ]
 
+/** Returns a column with the mean duration of each policy that was measured. */
+function meanColumn(policies: RouteTraffic['policies']): Column<Policy> {
+  const meanMs = ({ id }: Policy): number => {
+    const { count = 0, seconds = 0 } = policies[id] ?? {}
+    return count === 0 ? -1 : (seconds / count) * 1000
+  }
+  const cell = (policy: Policy): string => (meanMs(policy) < 0 ? '–' : `${meanMs(policy).toFixed(3)} ms`)
+  return { title: 'Mean time', cell, by: meanMs, isNumber: true }
+}
+
 /** One route: its figures, its match criteria and its policies. */
 export function RoutePage({ id }: { id: string }) {
   const { value, problem } = useAnswer<RoutesAnswer>('/v1/routes', RELOAD_MS)
@@ -178,7 +188,7 @@ export function RoutePage({ id }: { id: string }) {
       <Card title="Policies" note="in the order of the document">
         <Table
           caption={`Policies of ${id}`}
-          columns={POLICY_COLUMNS}
+          columns={[...POLICY_COLUMNS, meanColumn(traffic?.policies ?? {})]}
           rows={route.policies}
           keyOf={(policy) => policy.id}
           empty="The route has no policies."
