@@ -69,6 +69,7 @@ test('a person logs in, finds the slowest route and drains its target', { skip: 
     .getByRole('button', { name: `Drain ${slow}` })
     .first()
     .click()
+  await page.getByRole('dialog').waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await page
