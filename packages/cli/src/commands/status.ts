@@ -64,10 +64,10 @@ function reportUnreachable(error: unknown): void {
 
 async function printStatus(client: AdminClient, format: Format): Promise<void> {
   const { part } = await client.get('/v1/status')
-  const conditions = await conditionsOf(client)
-  if (!isTable(format)) return printValue({ ...part.value, ...conditions }, format)
+  if (!isTable(format)) return printValue({ ...part.value, ...(await conditionsOf(client)) }, format)
   const log = await client.get('/v1/log')
-  print(...summary(part, log.part), ...conditionLines(conditions).map(visibleText), '')
+  const lines = summary(part, log.part)
+  print(...lines, ...conditionLines(await conditionsOf(client)).map(visibleText), '')
   printTable(HEADINGS, part.parts('workers').map(workerRow), format)
 }
 

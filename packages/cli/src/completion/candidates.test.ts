@@ -19,7 +19,7 @@ test('the first word is a command, and hidden ones are not offered', () => {
 test('commands have commands, also under another name', () => {
   assert.deepEqual(texts('routes', 's'), ['show'])
   assert.deepEqual(texts('route', 's'), ['show'])
-  assert.deepEqual(texts('logs', 's'), ['search'])
+  assert.deepEqual(texts('logs', 's'), ['search', 'show', 'stats'])
 })
 
 test('options are those of the command and of the program', () => {

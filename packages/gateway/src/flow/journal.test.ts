@@ -202,14 +202,14 @@ test('the attempts before the last one are reported with their targets and reaso
   const moved = ups.filter(({ attempts }) => attempts === 2)
   assert.equal(moved.length, 1)
   const [tried, ...more] = moved[0]!['tries'] as readonly Record<string, unknown>[]
-  const { ms, ...rest } = tried!
+  const { at, ms, ...rest } = tried!
   assert.deepEqual(rest, {
     addr: dead,
     code: 'GW_UPSTREAM_REFUSED',
     reason: 'the target refused the connection',
     retry: 'moved',
   })
-  assert.ok(typeof ms === 'number' && ms >= 0 && more.length === 0)
+  assert.ok(typeof at === 'number' && at >= 0 && typeof ms === 'number' && ms >= 0 && more.length === 0)
   assert.equal(ups.filter((up) => 'tries' in up).length, 1)
 })
 

@@ -19,7 +19,7 @@ async function limitedGateway(
 
 function turnedAway(gateway: TestGateway): number {
   const samples = gateway.plane.samples()
-  return samples.find((sample) => sample.labels === 'code="GW_OVERLOADED"')?.value ?? 0
+  return samples.find((sample) => sample.labels === 'route="-",code="GW_OVERLOADED"')?.value ?? 0
 }
 
 testEngines('connections beyond the limit are answered 503, closed and counted', async (t, start) => {
