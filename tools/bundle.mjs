@@ -49,7 +49,8 @@ async function bundlePage(folder) {
   const [source, dist, web] = [join(folder, 'src/app'), join(folder, 'dist/app'), join(folder, 'dist/web')]
   const stamp = join(folder, 'dist/.page')
   const pageFiles = ['index.html', 'style.css', 'icon.svg'].map((name) => join(source, name))
-  if (newest([...modulesBelow(dist), ...pageFiles, ...SETTINGS]) <= timeOf(stamp)) return
+  const core = join(root, 'packages/core/dist/.bundled')
+  if (newest([...modulesBelow(dist), ...pageFiles, core, ...SETTINGS]) <= timeOf(stamp)) return
   rmSync(web, { recursive: true, force: true })
   mkdirSync(web, { recursive: true })
   const { metafile } = await build({

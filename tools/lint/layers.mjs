@@ -10,7 +10,7 @@ const PACKAGES = {
   policies: ['core'],
   'policies-xml': ['core', 'policies'],
   logger: ['core'],
-  ui: [],
+  ui: ['core'],
   gateway: ['core', 'config', 'ui'],
   cli: ['core', 'config', 'policies', 'policies-xml', 'logger', 'gateway'],
 }

@@ -54,6 +54,7 @@ routes: [{ id: all, match: { path: /* }, upstream: up }]
     advised.stdout,
     new RegExp(`\nupstreams: gw upstream undrain up ${target} returns it to service\n`),
   )
+  assert.match(advised.stdout, /\nheap +ok +[\d.]+ MB of [\d.]+ [MG]B used, /)
   assert.match(advised.stdout, /\nfile descriptors +\w+ +at most \d+ of \d+ open\n/)
 
   await run(
@@ -71,6 +72,6 @@ routes: [{ id: all, match: { path: /* }, upstream: up }]
   assert.ok(findings.length >= 8)
   assert.match(
     (await run('status')).stdout,
-    /, from api, applied \d+s ago by \S+ \(simpler\); the file on disk differs\n/,
+    /, from api, applied \d+s ago by \S+ \(simpler\); not saved to the file\n/,
   )
 })

@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { getHeapStatistics } from 'node:v8'
 import { formatSize } from '@sluice/core'
 import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
@@ -92,11 +91,10 @@ function heap(workers: readonly AnswerPart[], numbers: Numbers): Finding {
   const used = numbers.get('gw_worker_heap_used_bytes')
   if (used === undefined)
     return ok('heap', `${formatSize(rss)} resident; metrics are off, so the heap is unknown`)
-  const each = used / Math.max(1, workers.length)
-  const detail = `${formatSize(each)} used per worker, ${formatSize(rss)} resident in all`
-  if (each < HIGH_SHARE * getHeapStatistics().heap_size_limit) return ok('heap', detail)
-  const advice =
-    'near the limit of Node.js: lower body limits and caches, or raise --max-old-space-size in NODE_OPTIONS'
+  const limit = numbers.get('gw_worker_heap_limit_bytes') ?? Number.POSITIVE_INFINITY
+  const detail = `${formatSize(used)} of ${formatSize(limit)} used, ${formatSize(rss)} resident`
+  if (used < HIGH_SHARE * limit) return ok('heap', detail)
+  const advice = 'near the limit: lower body limits and caches, or give the gateway more memory'
   return { check: 'heap', result: 'warning', detail, advice }
 }
 

@@ -89,13 +89,17 @@ function summary(part: AnswerPart, log: AnswerPart): string[] {
   ].map(visibleText)
 }
 
-/** Returns when and by whom the active document was deployed, and if the file on disk differs from it. */
+/** Returns when and by whom the active document was deployed, and why it is not that of the file. */
 function rolloutText(part: AnswerPart): string {
   const last = part.partOrNull('lastRollout')
   const origin = part.textOrNull('origin')
   const isRejected = last !== null && ['invalid', 'rolled-back'].includes(last.text('result'))
-  const differs = origin === 'api' || origin === 'last-good' || (isRejected && last.text('origin') === 'file')
-  const file = differs ? '; the file on disk differs' : ''
+  const isFileRejected = origin === 'last-good' || (isRejected && last.text('origin') === 'file')
+  const file = isFileRejected
+    ? '; the file on disk is rejected'
+    : origin === 'api'
+      ? '; not saved to the file'
+      : ''
   if (last === null || isRejected) return file
   const note = last.text('note') === '' ? '' : ` (${last.text('note')})`
   return `, applied ${ageText(Date.now() - Date.parse(last.text('at')))} ago by ${last.text('actor')}${note}${file}`

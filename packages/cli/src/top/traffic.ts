@@ -1,3 +1,4 @@
+import { ratesBetween, type Traffic } from '@sluice/core/traffic-rates'
 import type { AnswerPart } from '../admin/answer-part.js'
 
 /** Traffic of a route, or of the whole gateway, between two answers of `GET /v1/metrics`. */
@@ -56,44 +57,17 @@ interface Change {
 }
 
 function rowOf(route: string, { from, to, bounds, seconds }: Change): TrafficRow {
-  const before = from === null ? [] : numbers(from.value['buckets'])
-  const after = numbers(to.value['buckets'])
-  const buckets = after.map((count, i) => Math.max(0, count - (before[i] ?? 0)))
-  const rateOf = (status: string): number => {
-    const earlier = from?.part('requests').numberOrNull(status) ?? 0
-    return Math.max(0, (to.part('requests').numberOrNull(status) ?? 0) - earlier) / seconds
-  }
-  return {
-    route,
-    rate: sum(buckets) / seconds,
-    clientErrors: rateOf('4xx'),
-    serverErrors: rateOf('5xx'),
-    p50: percentile(buckets, bounds, 0.5),
-    p90: percentile(buckets, bounds, 0.9),
-    p99: percentile(buckets, bounds, 0.99),
-    total: sum(after),
-  }
+  const after = trafficOf(to)
+  const before = from === null ? undefined : trafficOf(from)
+  const { requests, errors, clientErrors, p50, p90, p99 } = ratesBetween(before, after, { seconds, bounds })
+  const total = Object.values(after.requests).reduce((sum, count) => sum + count, 0)
+  return { route, rate: requests, clientErrors, serverErrors: errors, p50, p90, p99, total }
 }
 
-/** Estimates a percentile in milliseconds. Values are assumed to be evenly spread within their bucket. */
-function percentile(buckets: readonly number[], bounds: readonly number[], part: number): number | null {
-  const count = sum(buckets)
-  if (count === 0) return null
-  let rank = part * count
-  for (const [i, inBucket] of buckets.entries()) {
-    if (rank > inBucket || inBucket === 0) {
-      rank -= inBucket
-      continue
-    }
-    const lower = bounds[i - 1] ?? 0
-    const upper = bounds[i] ?? lower
-    return (lower + (upper - lower) * (rank / inBucket)) * 1000
-  }
-  return (bounds.at(-1) ?? 0) * 1000
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
+function trafficOf(part: AnswerPart): Traffic {
+  const requests = part.part('requests')
+  const counts = Object.keys(requests.value).map((status) => [status, requests.number(status)] as const)
+  return { requests: Object.fromEntries(counts), buckets: numbers(part.value['buckets']) }
 }
 
 function numbers(value: unknown): number[] {

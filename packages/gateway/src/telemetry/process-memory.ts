@@ -15,6 +15,11 @@ export function residentBytes(): number {
   return lastResidentBytes
 }
 
+/** Returns the maximum size of the JavaScript heap in bytes. */
+export function heapLimitBytes(): number {
+  return getHeapStatistics().heap_size_limit
+}
+
 /** Returns the JavaScript heap in use, in bytes. Unlike `process.memoryUsage()` it opens no file. */
 export function heapUsedBytes(): number {
   return getHeapStatistics().used_heap_size

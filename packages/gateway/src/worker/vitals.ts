@@ -2,7 +2,7 @@ import { PerformanceObserver } from 'node:perf_hooks'
 import { CAPTURE_MEMORY } from '@sluice/core'
 import { RESPONSE_MEMORY } from '../flow/response-buffer.js'
 import { REFUSED_STREAMS } from '../listen/node/http2/stream-queue.js'
-import { heapUsedBytes } from '../telemetry/process-memory.js'
+import { heapLimitBytes, heapUsedBytes } from '../telemetry/process-memory.js'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'
 import { LoopLag } from './loop-lag.js'
@@ -10,6 +10,7 @@ import { LoopLag } from './loop-lag.js'
 /** Help texts of the process metrics of each worker. */
 export const VITALS_HELP: Readonly<Record<string, string>> = {
   gw_worker_heap_used_bytes: 'JavaScript heap in use by the worker.',
+  gw_worker_heap_limit_bytes: 'Maximum size of the JavaScript heap of the worker.',
   gw_worker_gc_total: 'Garbage collections of the worker.',
   gw_worker_gc_seconds_total: 'Time the worker spent in garbage collections.',
   gw_worker_loop_delay_seconds: 'Event loop delays of the worker, measured every 20 ms.',
@@ -42,6 +43,7 @@ export class Vitals {
     const labels = label('worker', String(worker))
     return [
       { name: 'gw_worker_heap_used_bytes', labels, value: heapUsedBytes() },
+      { name: 'gw_worker_heap_limit_bytes', labels, value: heapLimitBytes() },
       { name: 'gw_worker_gc_total', labels, value: this.#collections },
       { name: 'gw_worker_gc_seconds_total', labels, value: this.#collectionMs / 1000 },
       ...this.lag.samples(labels),

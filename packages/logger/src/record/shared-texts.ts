@@ -3,7 +3,7 @@
  * generation as u32. A record refers to a text by its position. A text is its length as u16, followed by printable
  * ASCII.
  *
- * Texts are added to one half. When it is full, they are added to the other half, which replaces what is there. Until
+ * Texts are added to one half. When it is full, new ones replace those in the other half. Until
  * then, waiting records can refer to both halves. Each time is a new generation.
  */
 export type TextMemory = Uint8Array<SharedArrayBuffer>

@@ -20,6 +20,13 @@ const MAX_TEXT_BYTES = 300
 /** Number of response bytes after which the connection is closed. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
+/** Adds a path to a URL without one. @throws Error if the URL is invalid. */
+export function withPath(text: string, path: string): string {
+  const url = new URL(text)
+  if (url.pathname === '/') url.pathname = path
+  return url.href
+}
+
 /** Client for POST requests to one URL over persistent connections. */
 export class HttpRequests {
   readonly #options: HttpTargetOptions

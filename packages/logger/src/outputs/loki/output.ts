@@ -1,6 +1,6 @@
 import { yieldCpu } from '../../lib/yield.js'
 import { answerText, httpDelivery, type TargetNames, unansweredDelivery } from '../http/answer.js'
-import { HttpRequests } from '../http/requests.js'
+import { HttpRequests, withPath } from '../http/requests.js'
 import type { Delivery, LogOutput, Shipment } from '../output.js'
 import type { LokiOptions } from './options.js'
 import { pushBody } from './push-body.js'
@@ -19,7 +19,7 @@ export class LokiOutput implements LogOutput {
   constructor(options: LokiOptions) {
     const { tenant } = options
     this.#options = options
-    this.#requests = new HttpRequests({ ...options, url: pushUrl(options.url) })
+    this.#requests = new HttpRequests({ ...options, url: withPath(options.url, PUSH_PATH) })
     this.#headers = {
       'content-type': 'application/json',
       ...(tenant === null ? {} : { 'x-scope-orgid': tenant }),
@@ -46,11 +46,4 @@ export class LokiOutput implements LogOutput {
     this.#ending.abort()
     this.#requests.close()
   }
-}
-
-/** Adds the path of the push API to a URL without a path. */
-function pushUrl(text: string): string {
-  const url = new URL(text)
-  if (url.pathname === '/') url.pathname = PUSH_PATH
-  return url.href
 }

@@ -1,6 +1,6 @@
 import { yieldCpu } from '../../lib/yield.js'
 import { httpDelivery, type TargetNames, unansweredDelivery } from '../http/answer.js'
-import { HttpRequests } from '../http/requests.js'
+import { HttpRequests, withPath } from '../http/requests.js'
 import type { Delivery, LogOutput, Shipment } from '../output.js'
 import { exportRequest } from './export-request.js'
 import type { OtlpOptions } from './options.js'
@@ -18,7 +18,7 @@ export class OtlpOutput implements LogOutput {
   readonly #yield = (): Promise<void> => yieldCpu(this.#ending.signal)
 
   constructor({ headers, ...options }: OtlpOptions) {
-    const url = tracesUrl(options.url)
+    const url = withPath(options.url, TRACES_PATH)
     this.#requests = new HttpRequests({ ...options, url, auth: null }, Object.values(headers))
     this.#headers = { ...headers, 'content-type': 'application/x-protobuf' }
   }
@@ -37,11 +37,4 @@ export class OtlpOutput implements LogOutput {
     this.#ending.abort()
     this.#requests.close()
   }
-}
-
-/** Adds the path for traces to a URL without a path. */
-function tracesUrl(text: string): string {
-  const url = new URL(text)
-  if (url.pathname === '/') url.pathname = TRACES_PATH
-  return url.href
 }

@@ -1,20 +1,12 @@
-/** Parts of the admin API's answers that the dashboard shows. `GET /openapi.json` describes them. */
+import type { Counts, Traffic } from '@sluice/core/traffic-rates'
 
-/** Numbers by name, such as requests by status class. */
-export type Counts = Readonly<Record<string, number>>
+/** Parts of the admin API's answers that the dashboard shows. `GET /openapi.json` describes them. */
 
 /** Answer of `/v1/session`. */
 export interface Session {
   readonly name: string
   readonly role: 'viewer' | 'operator' | 'admin'
   readonly isLoginRequired: boolean
-}
-
-/** Counters of a route, or of all. */
-export interface Traffic {
-  readonly requests: Counts
-  readonly durationSeconds: number
-  readonly buckets: readonly number[]
 }
 
 /** A route in `/v1/metrics`. */

@@ -1,9 +1,9 @@
+import { growth, type Rates } from '@sluice/core/traffic-rates'
 import { Chart } from '../components/chart.js'
 import { Badge, Card, type Column, Figure, Problem, Table } from '../components/parts.js'
 import { useAnswer } from '../data/answer.js'
 import { type History, isActive, type Metrics, type Status, type WorkerStatus } from '../data/answers.js'
 import { currentRates, liveFigures, useLive } from '../data/live.js'
-import { growth, type Rates } from '../data/rates.js'
 import { ageText, latencyText, rateText, shareText, sizeText } from '../data/text.js'
 
 /** Number of deploys and of error codes to show. */

@@ -1,9 +1,9 @@
+import type { Counts, Rates } from '@sluice/core/traffic-rates'
 import { useState } from 'preact/hooks'
 import { Badge, Card, type Column, Figure, Problem, Table } from '../components/parts.js'
 import { useAnswer } from '../data/answer.js'
-import type { Counts, Policy, Route, RouteTraffic } from '../data/answers.js'
+import type { Policy, Route, RouteTraffic } from '../data/answers.js'
 import { currentRates, useLive } from '../data/live.js'
-import type { Rates } from '../data/rates.js'
 import { latencyText, rateText, shareText } from '../data/text.js'
 
 interface RoutesAnswer {

@@ -1,9 +1,19 @@
-import type { Counts, Traffic } from './answers.js'
+/** Numbers by name, such as requests by status class. */
+export type Counts = Readonly<Record<string, number>>
+
+/** Counters of a route, or of all, in `GET /v1/metrics`. They only grow. */
+export interface Traffic {
+  /** Number of requests by status class, such as `2xx`. */
+  readonly requests: Counts
+  /** Number of requests per latency bucket, not cumulative. The last bucket has no upper bound. */
+  readonly buckets: readonly number[]
+}
 
 /** Figures of one time window. Latencies are in milliseconds; null without requests. */
 export interface Rates {
+  /** Requests per second. */
   readonly requests: number
-  /** Responses with status 5xx per second. */
+  /** Responses per second with a status of 500 and more, and of 400 to 499. */
   readonly errors: number
   readonly clientErrors: number
   readonly p50: number | null
@@ -11,7 +21,10 @@ export interface Rates {
   readonly p99: number | null
 }
 
-/** Returns the figures between two counts. Counters that were reset count from 0. */
+/**
+ * Returns the figures between two counts. Counters that were reset count from 0.
+ * @param before Undefined to count from the start of the gateway. `bounds` are those of the buckets in seconds.
+ */
 export function ratesBetween(
   before: Traffic | undefined,
   now: Traffic,

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { quantile, ratesBetween } from './rates.js'
+import { quantile, ratesBetween } from './traffic-rates.js'
 
 const bounds = [0.001, 0.01, 0.1]
 const traffic = (ok: number, failed: number, buckets: number[]) => ({
   requests: { '2xx': ok, '5xx': failed },
-  durationSeconds: 0,
   buckets,
 })
 
