@@ -32,7 +32,7 @@ test('a script changes requests, responses and errors, and its failures are cont
     })
     req.on('end', () => res.end(JSON.stringify({ body, total: req.headers['x-total'] })))
   })
-  const use = { use: 'script', with: { body: true, script: { inline: SCRIPT } } }
+  const use = { use: 'script', with: { body: true, limits: { time: '200ms' }, script: { inline: SCRIPT } } }
   const deny = { use: 'ip-filter', with: { deny: ['0.0.0.0/0', '::/0'] }, when: 'req.path == "/denied"' }
   const document = documentFor(target).replace(
     '    upstream: up\n',
