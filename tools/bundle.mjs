@@ -7,7 +7,17 @@ import { build } from 'esbuild'
  * millisecond per module file, and a gateway would load 2,300 of them before it listens
  * (docs/internals/adr/0028-bundle-packages.md). Tests use the modules of their own package and the bundles of others.
  */
-const PACKAGES = ['core', 'config', 'policies', 'policies-xml', 'logger', 'ui', 'gateway', 'cli']
+const PACKAGES = [
+  'core',
+  'config',
+  'policies',
+  'policies-xml',
+  'logger',
+  'control-client',
+  'ui',
+  'gateway',
+  'cli',
+]
 /** Dependencies that are bundled too, because they consist of very many small modules. */
 const INLINED = ['@sinclair/typebox', '@marcbachmann/cel-js']
 /** A file next to a module, such as the program of a thread or a process. */

@@ -10,9 +10,10 @@ const PACKAGES = {
   policies: ['core'],
   'policies-xml': ['core', 'policies'],
   logger: ['core'],
+  'control-client': ['core'],
   ui: ['core'],
-  gateway: ['core', 'config', 'ui'],
-  cli: ['core', 'config', 'policies', 'policies-xml', 'logger', 'gateway'],
+  gateway: ['core', 'config', 'control-client', 'ui'],
+  cli: ['core', 'config', 'policies', 'policies-xml', 'logger', 'control-client', 'gateway'],
 }
 
 /** Files of `gateway` that may also import policies and logger: the composition roots, and tests of policies. */
@@ -100,6 +101,7 @@ const LAYERS = {
   'packages/logger/src/outputs': ['.', 'http', 'custom elasticsearch kafka loki otlp stdout syslog webhook'],
   'packages/logger/src/reader': ['.', 'elasticsearch'],
   'packages/logger/src/redaction': ['formats', '.'],
+  'packages/control-client/src': ['manifest', 'protocol', '.'],
   'packages/gateway/src': [
     'lib telemetry tracing',
     'kubernetes protocol route plugins',

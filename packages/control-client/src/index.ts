@@ -1,0 +1,22 @@
+export { type Chunk, chunkDigest, chunksOf, MAX_CHUNK_BYTES } from './manifest/chunks.js'
+export {
+  type Bundle,
+  bundleOf,
+  DOCUMENT_PATH,
+  MAX_BUNDLE_BYTES,
+  type Manifest,
+  type ManifestFile,
+  ManifestSchema,
+  manifestDigest,
+  manifestProblem,
+} from './manifest/manifest.js'
+export {
+  type ControllerMessage,
+  MAX_MESSAGE_BYTES,
+  type MemberFigures,
+  type MemberMessage,
+  type MemberState,
+  PROTOCOL_VERSION,
+  parseControllerMessage,
+  parseMemberMessage,
+} from './protocol/messages.js'
