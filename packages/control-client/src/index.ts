@@ -13,6 +13,7 @@ export {
 export {
   type ControllerMessage,
   MAX_MESSAGE_BYTES,
+  MEMBERS_PATH,
   type MemberFigures,
   type MemberMessage,
   type MemberState,

@@ -5,6 +5,9 @@ import { ManifestSchema } from '../manifest/manifest.js'
 /** Version of this protocol. A controller refuses members of another version. */
 export const PROTOCOL_VERSION = 1
 
+/** Path of the controller's WebSocket for gateways. They authenticate with a bearer token or a client certificate. */
+export const MEMBERS_PATH = '/v1/members'
+
 /** Maximum size of a message in bytes. The largest one contains a manifest. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 
@@ -41,6 +44,8 @@ const state = {
   workers: Type.Integer({ minimum: 0 }),
   /** Time on the gateway's clock, ISO 8601. The controller reports clocks that differ from its own. */
   at: Type.String({ maxLength: 40 }),
+  /** Reason why the gateway serves something else than its bundle, such as a local deploy. Absent if it does not. */
+  drift: Type.Optional(reason),
   figures: Type.Union([figures, Type.Null()]),
 }
 
@@ -107,7 +112,10 @@ const controllerMessage = Type.Union([
   }),
   message({ type: Type.Literal('activate'), deploy }),
   message({ type: Type.Literal('discard'), deploy }),
-  /** Prepares and activates a bundle without waiting for other gateways. */
+  /**
+   * Prepares and activates a bundle without waiting for other gateways. Gateways refuse a lower number than that of
+   * their active bundle, so the return to an earlier bundle after a canary needs a number of its own.
+   */
   message({ type: Type.Literal('serve'), deploy, manifest: ManifestSchema, note: reason, actor: name }),
   /** Answers `want` for chunks that the controller does not have. The others follow as binary messages. */
   message({ type: Type.Literal('missing'), deploy, chunks: Type.Array(digest, { maxItems: 20_000 }) }),
