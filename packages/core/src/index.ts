@@ -2,7 +2,9 @@ export { type Static, type TSchema, Type } from '@sinclair/typebox'
 export {
   AttemptTrace,
   type FailedTry,
+  type HookPhase,
   PolicyRun,
+  type PolicySpan,
   type PolicyVerdict,
   type PoolState,
   type RetryDecision,

@@ -48,3 +48,28 @@ test('running policies are closed with the exchange, and policies beyond the lim
   untraced.close(1)
   assert.equal(untraced.policies, null)
 })
+
+test('runs of 0.1 ms or more have spans with their phase, up to a limit', () => {
+  const trace = new AttemptTrace(true, true)
+  trace.begin('quick', 1).end(1, 1.09, 'pass')
+  trace.begin('slow', 2, 'response_body').end(2, 2.2, 'stop', 'GW_X')
+  const failing = trace.begin('slow', 3, 'attempt')
+  failing.mark = 'error'
+  failing.note = 'TypeError'
+  failing.end(3, 4, 'pass')
+  trace.begin('never', 5)
+  trace.close(7)
+  assert.deepEqual(
+    trace.spans?.map(({ id, phase, startedMono, verdict, note }) => [id, phase, startedMono, verdict, note]),
+    [
+      ['slow', 'response_body', 2, 'stop', 'GW_X'],
+      ['slow', 'attempt', 3, 'error', 'TypeError'],
+      ['never', 'request', 5, 'error', 'unanswered'],
+    ],
+  )
+  for (let i = 10; i < 50; i++) trace.begin('slow', i).end(i, i + 0.5, 'pass')
+  assert.equal(trace.spans?.length, 32)
+  const silent = new AttemptTrace(true)
+  silent.begin('slow', 1).end(1, 2, 'pass')
+  assert.equal(silent.spans, null)
+})

@@ -8,6 +8,25 @@ export type PolicyVerdict = 'pass' | 'skip' | 'stop' | 'error'
 
 const GRAVITY: Readonly<Record<PolicyVerdict, number>> = { skip: 0, pass: 1, stop: 2, error: 3 }
 
+/** Phase of a hook, named in traffic records. */
+export type HookPhase = 'request' | 'request_body' | 'attempt' | 'response' | 'response_body'
+
+/** One run of a policy's hook that took long enough for a span of its own. */
+export interface PolicySpan {
+  readonly id: string
+  readonly phase: HookPhase
+  readonly startedMono: number
+  readonly ms: number
+  readonly verdict: PolicyVerdict
+  /** As in `PolicyRun`. */
+  readonly note: string
+}
+
+/** Duration in milliseconds from which a hook has a span. */
+const MIN_SPAN_MS = 0.1
+/** Maximum number of spans of hooks per exchange. */
+const MAX_SPANS = 32
+
 /** Note for a policy that had not finished when the exchange ended. */
 const UNANSWERED = 'unanswered'
 
@@ -25,15 +44,19 @@ export class PolicyRun {
   /** Result of the current phase that overrides the one passed to `end`, or null. */
   mark: PolicyVerdict | null = null
   #sinceMono = IDLE
+  #phase: HookPhase = 'request'
+  readonly #trace: AttemptTrace
 
-  constructor(id: string) {
+  constructor(id: string, trace: AttemptTrace) {
     this.id = id
+    this.#trace = trace
   }
 
   /** Starts a phase. A previous phase that is still open is recorded as unanswered. */
-  begin(nowMono: number): void {
+  begin(nowMono: number, phase: HookPhase): void {
     this.abandon(nowMono)
     this.mark = null
+    this.#phase = phase
     this.#sinceMono = nowMono
   }
 
@@ -41,8 +64,21 @@ export class PolicyRun {
   end(sinceMono: number, nowMono: number, verdict: PolicyVerdict, note = ''): void {
     if (sinceMono !== this.#sinceMono || sinceMono === IDLE) return
     this.#sinceMono = IDLE
-    this.ms += nowMono - sinceMono
+    const ms = nowMono - sinceMono
+    this.ms += ms
     const noted = this.mark ?? verdict
+    if (ms >= MIN_SPAN_MS) {
+      const reason = note === '' && noted === 'error' ? this.note : note
+      const { id } = this
+      this.#trace.noteSpan({
+        id,
+        phase: this.#phase,
+        startedMono: sinceMono,
+        ms,
+        verdict: noted,
+        note: reason,
+      })
+    }
     if (GRAVITY[noted] <= GRAVITY[this.verdict]) return
     this.verdict = noted
     if (note !== '') this.note = note
@@ -127,22 +163,36 @@ export class AttemptTrace {
   readonly policies: PolicyRun[] | null
   /** The policy that started last, or null if the chain is not traced. */
   running: PolicyRun | null = null
+  /** Runs of hooks with a span of their own, in the order in which they ended; null if there are none. */
+  spans: PolicySpan[] | null = null
+  /** True if the first policies are not traced, so that the durations are no fair sample. */
+  isPartial = false
+  readonly #hasSpans: boolean
 
-  constructor(isTraced: boolean) {
+  /** @param hasSpans True if long runs of hooks are collected in `spans`. */
+  constructor(isTraced: boolean, hasSpans = false) {
     this.policies = isTraced ? [] : null
+    this.#hasSpans = hasSpans
   }
 
   /** Records that a policy starts a phase. */
-  begin(id: string, nowMono: number): PolicyRun {
+  begin(id: string, nowMono: number, phase: HookPhase = 'request'): PolicyRun {
     const runs = this.policies ?? []
     let run = runs.find((known) => known.id === id)
     if (run === undefined) {
-      run = new PolicyRun(id)
+      run = new PolicyRun(id, this)
       if (runs.length < MAX_POLICIES) runs.push(run)
     }
-    run.begin(nowMono)
+    run.begin(nowMono, phase)
     this.running = run
     return run
+  }
+
+  /** Records a long run of a hook. */
+  noteSpan(span: PolicySpan): void {
+    if (!this.#hasSpans) return
+    this.spans ??= []
+    if (this.spans.length < MAX_SPANS) this.spans.push(span)
   }
 
   /** Ends the trace. Policies that are still running are recorded as unanswered. */

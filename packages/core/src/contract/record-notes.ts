@@ -54,9 +54,16 @@ export class RecordNotes {
   calls: CallNote[] | null = null
 
   /** Starts to trace the policies. @param isLogged true if the log record shows them. */
-  tracePolicies(isLogged: boolean): void {
-    this.policyTrace = new AttemptTrace(true)
+  tracePolicies(isLogged: boolean, hasSpans = false): void {
+    this.policyTrace = new AttemptTrace(true, hasSpans)
     if (isLogged) this.trace = this.policyTrace
+  }
+
+  /** Starts to trace the policies in the middle of a chain, for their spans only. */
+  tracePartOfPolicies(): AttemptTrace {
+    this.policyTrace = new AttemptTrace(true, true)
+    this.policyTrace.isPartial = true
+    return this.policyTrace
   }
 
   noteCall(call: CallNote): void {

@@ -7,16 +7,26 @@ import {
   type CompileEnv,
   type Eventual,
   type Exchange,
+  type HookPhase,
   type PolicyRun,
   type Step,
   UnreadableBody,
 } from '@sluice/core'
 import { type Chain, EMPTY_CHAIN, type RejectedHook } from '../flow/chain.js'
-import { failureNote, type Hook } from '../flow/hook.js'
+import { failureNote } from '../flow/hook.js'
 import { bodyExaminer } from './body-examiner.js'
 import { checkCondition, inChainOrder } from './chain-order.js'
 import { chainOf, type Phases } from './hook-order.js'
 import { type CompiledStep, StepTable } from './step-table.js'
+
+/** Lists of hooks by their phase. */
+const LISTS = {
+  request: 'request',
+  request_body: 'requestBody',
+  attempt: 'attempt',
+  response: 'response',
+  response_body: 'responseBody',
+} as const satisfies Record<HookPhase, keyof Phases>
 
 type HookFunction = (x: Exchange) => Eventual
 
@@ -82,7 +92,8 @@ export class ChainCompiler {
       isDecidedOnBody ||= this.#decidesOnBody(step, use, asked)
     }
     const examine = bodyExaminer(questions, this.#catalog, this.#env, 'policy')
-    if (examine !== null) phases.requestBody.unshift({ name: 'condition', order: -1, run: examine })
+    if (examine !== null)
+      phases.requestBody.unshift({ name: 'condition', order: -1, phase: 'request_body', run: examine })
     return chainOf(phases, storingStep)
   }
 
@@ -100,29 +111,29 @@ export class ChainCompiler {
   }
 
   #add(phases: Phases, step: Step, at: Place): void {
-    const add = (hooks: Hook[], run: HookFunction | undefined): void => {
-      if (run !== undefined) hooks.push({ name: at.use.id, order: at.order, run: this.#wrap(run, at) })
+    const { id: name } = at.use
+    const { order } = at
+    const add = (phase: HookPhase, run: HookFunction | undefined): void => {
+      if (run !== undefined) phases[LISTS[phase]].push({ name, order, phase, run: this.#wrap(run, at) })
     }
     // A condition on the body can only be evaluated once the body has arrived.
     const readsBody = at.when?.needs.body === true
     const isLate = readsBody || at.isDecidedOnBody
-    add(isLate ? phases.requestBody : phases.request, step.onRequest?.bind(step))
+    add(isLate ? 'request_body' : 'request', step.onRequest?.bind(step))
     const onBody = step.onRequestBody?.bind(step)
-    add(phases.requestBody, onBody && ((x) => onBody(x, x.body!)))
+    add('request_body', onBody && ((x) => onBody(x, x.body!)))
     // Only evaluates the condition. This must happen in the body phase, at the policy's position.
-    if (readsBody)
-      phases.requestBody.push({ name: at.use.id, order: at.order, run: this.#wrap(() => null, at) })
-    add(phases.attempt, step.onAttempt?.bind(step))
+    if (readsBody) add('request_body', () => null)
+    add('attempt', step.onAttempt?.bind(step))
     if (step.onRejected !== undefined) {
       const onRejected = step.onRejected.bind(step)
       const run: RejectedHook['run'] = (x, answer) => at.passes?.(x) !== false && onRejected(x, answer)
-      phases.rejected.push({ name: at.use.id, run })
+      phases.rejected.push({ name, run })
     }
-    add(phases.response, step.onResponse?.bind(step))
+    add('response', step.onResponse?.bind(step))
     const onResponseBody = step.onResponseBody?.bind(step)
-    add(phases.responseBody, onResponseBody && ((x) => onResponseBody(x, x.responseBody!)))
-    if (step.onFinish !== undefined)
-      phases.finish.push({ name: at.use.id, order: at.order, run: step.onFinish.bind(step) })
+    add('response_body', onResponseBody && ((x) => onResponseBody(x, x.responseBody!)))
+    if (step.onFinish !== undefined) phases.finish.push({ name, order, run: step.onFinish.bind(step) })
   }
 
   /** Returns true if later steps must wait for the body, because this step uses it to decide about access. */

@@ -7,7 +7,7 @@ import { chainOf, type Phases } from './hook-order.js'
 function phases(bodies: readonly number[]): Phases {
   const all = [0, 1, 2, 3, 4]
   const hooks = (orders: readonly number[]): Hook[] =>
-    orders.map((order) => ({ name: String(order), order, run: () => null }))
+    orders.map((order) => ({ name: String(order), order, phase: 'request', run: () => null }))
   return {
     request: hooks(all),
     requestBody: [],

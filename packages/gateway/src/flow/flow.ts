@@ -73,7 +73,6 @@ export class Flow implements ExchangeFlow {
       x.times.keep()
       this.context.log.announce(1)
     }
-    if (route.metrics.isPolicySample() || isTraced) x.record.tracePolicies(isTraced)
     if (capture !== null) {
       x.record.capture = new Capture(capture, x)
       if (x.body !== null) x.record.capture.onRequestChunk(x.body)
@@ -81,6 +80,8 @@ export class Flow implements ExchangeFlow {
     // After the capture, which shows the fields as received.
     this.trace = this.context.tracing === null ? null : this.context.tracing.begin(x)
     x.trace = this.trace
+    if (route.metrics.isPolicySample() || isTraced || this.trace?.isSampled === true)
+      x.record.tracePolicies(isTraced, this.trace !== null)
     x.route = route
     x.times.sinceMono = x.startedMono
     client.owner = this

@@ -3,6 +3,7 @@ import {
   type AttemptTrace,
   type Eventual,
   type Exchange,
+  type HookPhase,
   type Outcome,
   type PolicyRun,
   type Reply,
@@ -15,6 +16,7 @@ export interface Hook {
   readonly name: string
   /** Position of the step in the route's chain. */
   readonly order: number
+  readonly phase: HookPhase
   run(x: Exchange): Eventual
 }
 
@@ -31,7 +33,7 @@ export interface HookCursor {
 export function runChain(hooks: readonly Hook[], x: Exchange, cursor: HookCursor): Eventual {
   const trace = x.record.policyTrace
   if (trace === null) return runHooks(hooks, x, cursor, 0)
-  return runTraced(hooks, x, { cursor, trace }, 0)
+  return runTraced(x, { hooks, cursor, trace }, 0)
 }
 
 /**
@@ -45,6 +47,13 @@ export function runHooks(hooks: readonly Hook[], x: Exchange, cursor: HookCursor
     const outcome = hook.run(x)
     if (outcome === null) continue
     if (outcome instanceof Promise) {
+      // The trace may still be kept. Timing from here on costs nothing while no policy waits.
+      if (x.trace !== null) {
+        const sinceMono = performance.now()
+        const trace = x.record.tracePartOfPolicies()
+        const policy = trace.begin(hook.name, sinceMono, hook.phase)
+        return proceedTraced(traced(outcome, policy, sinceMono), x, { hooks, cursor, trace }, i + 1)
+      }
       const { turn } = cursor
       const isWanted = (): boolean => !cursor.isOver && cursor.turn === turn
       return outcome.then((late) => late ?? (isWanted() ? runHooks(hooks, x, cursor, i + 1) : null))
@@ -56,18 +65,19 @@ export function runHooks(hooks: readonly Hook[], x: Exchange, cursor: HookCursor
 
 /** The state of a traced run. */
 interface TracedRun {
+  readonly hooks: readonly Hook[]
   readonly cursor: HookCursor
   readonly trace: AttemptTrace
 }
 
 /** Runs hooks like `runHooks`, and records the duration and result of each policy in the trace. */
-function runTraced(hooks: readonly Hook[], x: Exchange, run: TracedRun, from: number): Eventual {
-  const { cursor, trace } = run
+function runTraced(x: Exchange, run: TracedRun, from: number): Eventual {
+  const { hooks, cursor, trace } = run
   let sinceMono = performance.now()
   for (let i = from; i < hooks.length; i++) {
     const hook = hooks[i]!
     cursor.hook = hook
-    const policy = trace.begin(hook.name, sinceMono)
+    const policy = trace.begin(hook.name, sinceMono, hook.phase)
     let outcome: Eventual
     try {
       outcome = hook.run(x)
@@ -75,13 +85,7 @@ function runTraced(hooks: readonly Hook[], x: Exchange, run: TracedRun, from: nu
       policy.end(sinceMono, performance.now(), 'error', failureNote(error))
       throw error
     }
-    if (outcome instanceof Promise) {
-      const { turn } = cursor
-      const isWanted = (): boolean => !cursor.isOver && cursor.turn === turn
-      return traced(outcome, policy, sinceMono).then(
-        (late) => late ?? (isWanted() ? runTraced(hooks, x, run, i + 1) : null),
-      )
-    }
+    if (outcome instanceof Promise) return proceedTraced(traced(outcome, policy, sinceMono), x, run, i + 1)
     const nowMono = performance.now()
     if (outcome !== null) {
       policy.end(sinceMono, nowMono, 'stop', replyNote(outcome))
@@ -91,6 +95,19 @@ function runTraced(hooks: readonly Hook[], x: Exchange, run: TracedRun, from: nu
     sinceMono = nowMono
   }
   return null
+}
+
+/** Runs the remaining hooks when a promise has no objection. */
+function proceedTraced(
+  waiting: Promise<Outcome>,
+  x: Exchange,
+  run: TracedRun,
+  from: number,
+): Promise<Outcome> {
+  const { cursor } = run
+  const { turn } = cursor
+  const isWanted = (): boolean => !cursor.isOver && cursor.turn === turn
+  return waiting.then((late) => late ?? (isWanted() ? runTraced(x, run, from) : null))
 }
 
 async function traced(late: Promise<Outcome>, policy: PolicyRun, sinceMono: number): Promise<Outcome> {

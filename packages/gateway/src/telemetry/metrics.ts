@@ -70,7 +70,7 @@ export class RouteMetrics {
     this.#requestBytes += x.requestBytes
     this.#responseBytes += x.responseBytes
     if (x.errorCode !== '') this.countError(x.errorCode)
-    if (x.record.policyTrace !== null) this.#recordPolicies(x.record.policyTrace)
+    if (x.record.policyTrace?.isPartial === false) this.#recordPolicies(x.record.policyTrace)
   }
 
   /** Counts an error of the gateway. */

@@ -1,104 +1,22 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Metadata, type ServiceError } from '@grpc/grpc-js'
+import { type Outcome, refusal } from '@sluice/core'
 import { assertIdentity } from '@sluice/core/testing'
 import { serve } from '../document-keys/testing/key-tests.js'
+import { grpcClient, grpcServer } from '../listen/node/http2/testing/grpc-service.js'
+import { fakeCatalog } from '../testing/fake-policy.js'
 import { until } from '../testing/gateway.js'
-import { closedPort, httpOrigin } from '../testing/origin.js'
-
-const command = process.env['SLUICE_OTEL_COLLECTOR'] ?? ''
-const skip =
-  command === '' && 'no collector; use npm test, or npm run services and the variable that it prints'
+import { httpOrigin } from '../testing/origin.js'
+import { collector, noCollector, type Span, valuesOf } from '../testing/otel-collector.js'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
-
-interface Span {
-  readonly traceId: string
-  readonly spanId: string
-  readonly parentSpanId: string
-  readonly name: string
-  readonly kind: number
-  readonly startTimeUnixNano: string
-  readonly endTimeUnixNano: string
-  readonly attributes: readonly Attribute[]
-  readonly status?: { readonly code?: number }
-}
-
-interface Attribute {
-  readonly key: string
-  readonly value: { readonly stringValue?: string; readonly intValue?: string }
-}
-
-interface Exported {
-  readonly resourceSpans: readonly {
-    readonly resource: { readonly attributes: readonly Attribute[] }
-    readonly scopeSpans: readonly { readonly spans: readonly Span[] }[]
-  }[]
-}
-
-/** A server that receives what a collector passes on. */
-async function backend(t: TestContext): Promise<{ readonly port: number; readonly received: Exported[] }> {
-  const received: Exported[] = []
-  const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const chunk of request.setEncoding('utf8')) body += chunk
-    received.push(JSON.parse(body) as Exported)
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { port: (server.address() as AddressInfo).port, received }
-}
-
-/** Starts a collector and returns a function that stops it. */
-async function collector(t: TestContext, port: number, backendPort: number): Promise<() => Promise<void>> {
-  const config = {
-    receivers: { otlp: { protocols: { http: { endpoint: `127.0.0.1:${port}` } } } },
-    exporters: {
-      otlphttp: { endpoint: `http://127.0.0.1:${backendPort}`, encoding: 'json', compression: 'none' },
-    },
-    service: {
-      telemetry: { metrics: { level: 'none' } },
-      pipelines: { traces: { receivers: ['otlp'], exporters: ['otlphttp'] } },
-    },
-  }
-  const program = spawn(command, ['--config', `yaml:${JSON.stringify(config)}`], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let said = ''
-  program.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
-  t.after(() => program.kill())
-  await until(() => {
-    assert.equal(program.exitCode, null, said)
-    return said.includes('Everything is ready')
-  })
-  return async () => {
-    program.kill()
-    if (program.exitCode === null && program.signalCode === null) await once(program, 'exit')
-  }
-}
-
-function spansOf(received: readonly Exported[]): Span[] {
-  return received.flatMap(({ resourceSpans }) =>
-    resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
-  )
-}
-
-function valuesOf(attributes: readonly Attribute[]): Record<string, string | undefined> {
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]))
-}
 
 function scratch(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-traces-'))
@@ -106,10 +24,10 @@ function scratch(t: TestContext): string {
   return dir
 }
 
-test('a collector receives a span of the request and one of each attempt', { skip }, async (t) => {
-  const { port: backendPort, received } = await backend(t)
-  const port = await closedPort()
-  await collector(t, port, backendPort)
+test('a collector receives a span of the request and one of each attempt', {
+  skip: noCollector,
+}, async (t) => {
+  const receiver = await collector(t)
   const seen: IncomingHttpHeaders[] = []
   const origin = await httpOrigin(t, (req, res) => {
     seen.push(req.headers)
@@ -119,12 +37,12 @@ test('a collector receives a span of the request and one of each attempt', { ski
     target: origin.url,
     upstream: { targets: [origin.url], retry: { on: [503], backoff: '1ms' } },
     route: { match: { path: '/orders/{id}' } },
-    tracing: { exporter: { endpoint: `http://127.0.0.1:${port}`, spool: { dir: scratch(t) } } },
+    tracing: { exporter: { endpoint: receiver.url, spool: { dir: scratch(t) } } },
   })
   const headers = { traceparent: `00-${TRACE}-${SPAN}-01`, 'user-agent': 'tester' }
   assert.equal((await fetch(`${gateway.url}/orders/42?token=s3cr3t`, { headers })).status, 200)
-  await until(() => spansOf(received).length === 3)
-  const [server, first, second] = spansOf(received) as [Span, Span, Span]
+  await until(() => receiver.spans().length === 3)
+  const [server, first, second] = receiver.spans() as readonly Span[] as [Span, Span, Span]
   for (const span of [server, first, second]) {
     assert.equal(span.traceId, TRACE)
     assert.ok(BigInt(span.startTimeUnixNano) <= BigInt(span.endTimeUnixNano), JSON.stringify(span))
@@ -149,6 +67,7 @@ test('a collector receives a span of the request and one of each attempt', { ski
     'url.path': '/orders/42',
     'url.scheme': 'http',
     'server.address': '127.0.0.1',
+    'server.port': String(gateway.port),
     'client.address': '127.0.0.1',
     'network.protocol.version': '1.1',
     'user_agent.original': 'tester',
@@ -167,29 +86,106 @@ test('a collector receives a span of the request and one of each attempt', { ski
     'sluice.upstream': 'up',
   })
   assert.equal(valuesOf(first.attributes)['error.type'], '503')
-  const resource = valuesOf(received[0]!.resourceSpans[0]!.resource.attributes)
+  const resource = valuesOf(receiver.resources()[0]!.attributes)
   assert.deepEqual([resource['service.name'], resource['service.version']], ['sluice', 'test'])
 })
 
-test('spans wait in the spool while the collector is down', { skip }, async (t) => {
-  const { port: backendPort, received } = await backend(t)
-  const port = await closedPort()
-  const stop = await collector(t, port, backendPort)
+test('spans wait in the spool while the collector is down', { skip: noCollector }, async (t) => {
+  const receiver = await collector(t)
   const origin = await httpOrigin(t, (_, res) => void res.end())
   const gateway = await serve(t, {
     target: origin.url,
-    tracing: { exporter: { endpoint: `http://127.0.0.1:${port}`, spool: { dir: scratch(t) } } },
+    tracing: { exporter: { endpoint: receiver.url, spool: { dir: scratch(t) } } },
   })
   const call = async (count: number): Promise<void> => {
     for (let i = 0; i < count; i++) await (await fetch(gateway.url)).arrayBuffer()
   }
   await call(10)
   await until(() => gateway.plane.logIdentity().indexed === 10)
-  await stop()
+  await receiver.stop()
   await call(200)
   await until(() => gateway.plane.logIdentity().onDisk === 200)
-  await collector(t, port, backendPort)
+  await receiver.start()
   await until(() => gateway.plane.logIdentity().indexed === 210)
   assertIdentity(gateway.plane.logIdentity())
-  await until(() => new Set(spansOf(received).map(({ spanId }) => spanId)).size === 420)
+  await until(() => new Set(receiver.spans().map(({ spanId }) => spanId)).size === 420)
+})
+
+/** Waits on `/slow` and `/refused`, which it then refuses. */
+async function decide(path: string): Promise<Outcome> {
+  await sleep(5)
+  return path === '/refused' ? refusal('GW_POLICY_REFUSED', 'not you') : null
+}
+
+test('policies that take long have spans, also those of a kept trace that waited', {
+  skip: noCollector,
+}, async (t) => {
+  const receiver = await collector(t)
+  const catalog = fakeCatalog({ onRequest: (x) => decide(x.path) })
+  const answer = { respond: { status: 200 }, policies: [{ use: 'p' }] }
+  const gateway = await serve(t, {
+    catalog,
+    routes: ['slow', 'refused'].map((id) => ({ id, match: { path: `/${id}` }, ...answer })),
+    tracing: {
+      sampling: { ratio: '0%' },
+      keep: { blocked: true },
+      exporter: { endpoint: receiver.url, spool: { dir: scratch(t) } },
+    },
+  })
+  const call = async (path: string, flags: string): Promise<void> => {
+    const headers = { traceparent: `00-${TRACE}-${SPAN}-${flags}` }
+    await (await fetch(gateway.url + path, { headers })).arrayBuffer()
+  }
+  await call('/slow', '01')
+  // Metrics time the policies of the first request of a route, but not those of the second one.
+  await call('/refused', '00')
+  await call('/refused', '00')
+  await until(() => receiver.spans().length === 6)
+  const parents = new Map(receiver.spans().map((span) => [span.spanId, span]))
+  assert.equal(parents.size, 6)
+  const policies = receiver.spans().filter(({ kind }) => kind === 1)
+  const told = policies.map(({ name, attributes, status, parentSpanId }) => {
+    const values = valuesOf(attributes)
+    const parent = parents.get(parentSpanId)!.name
+    return [parent, name, values['sluice.policy.phase'], values['sluice.policy.result'], status?.code ?? 0]
+  })
+  const refused = ['GET /refused', 'policy refused/1', 'request', 'stop', 2]
+  assert.deepEqual(told, [['GET /slow', 'policy slow/1', 'request', 'pass', 0], refused, refused])
+  assert.deepEqual(
+    policies.map(({ attributes }) => valuesOf(attributes)['error.type']),
+    [undefined, 'GW_POLICY_REFUSED', 'GW_POLICY_REFUSED'],
+  )
+  for (const { startTimeUnixNano, endTimeUnixNano, parentSpanId } of policies) {
+    const parent = parents.get(parentSpanId)!
+    assert.ok(BigInt(startTimeUnixNano) >= BigInt(parent.startTimeUnixNano))
+    assert.ok(BigInt(endTimeUnixNano) <= BigInt(parent.endTimeUnixNano) + 1000n)
+    assert.ok(BigInt(endTimeUnixNano) - BigInt(startTimeUnixNano) >= 4_000_000n)
+  }
+})
+
+test('a gRPC call continues its trace, through the collector', { skip: noCollector }, async (t) => {
+  const receiver = await collector(t)
+  const server = await grpcServer(t)
+  const gateway = await serve(t, {
+    target: `http://127.0.0.1:${server.port}`,
+    listener: { engine: 'node', http2: { priorKnowledge: true } },
+    upstream: { http2: { priorKnowledge: true } },
+    tracing: { exporter: { endpoint: receiver.url, spool: { dir: scratch(t) } } },
+  })
+  const metadata = new Metadata()
+  metadata.set('traceparent', `00-${TRACE}-${SPAN}-01`)
+  const client = grpcClient(t, gateway.port)
+  const seen: unknown[] = []
+  await new Promise<void>((resolve, reject) => {
+    const call = client['unary']!(Buffer.from('hello'), metadata, (error: ServiceError | null) =>
+      error === null ? resolve() : reject(error),
+    )
+    call.on('status', (end: { metadata: Metadata }) => seen.push(end.metadata.get('x-trace')[0]))
+  })
+  await until(() => receiver.spans().length === 2)
+  const [call, attempt] = receiver.spans() as readonly Span[] as [Span, Span]
+  assert.deepEqual([call.traceId, call.parentSpanId, attempt.parentSpanId], [TRACE, SPAN, call.spanId])
+  assert.equal(valuesOf(call.attributes)['network.protocol.version'], '2')
+  await until(() => seen.length === 1)
+  assert.deepEqual(seen, [`00-${TRACE}-${attempt.spanId}-01`])
 })

@@ -35,13 +35,17 @@ function fullExchange(): Exchange {
   )
   noteLimit(x, 'orders', 0)
   x.record.stream = new EventStream(0, true)
-  x.record.trace = new AttemptTrace(true)
+  x.record.trace = new AttemptTrace(true, true)
+  x.record.policyTrace = x.record.trace
   x.record.trace.begin('one', 10).end(10, 11, 'stop', 'GW_IP_DENIED')
   const tried = { addr: 'http://a', atMs: 2, ms: 1, reason: 'gone', retry: 'repeated' } as const
   x.record.trace.tries.push({ ...tried, code: 'GW_UPSTREAM_RESET', status: 0 })
   x.record.trace.tries.push({ ...tried, code: null, status: 503 })
   x.record.trace.pool = { busy: 1, free: 0, pending: 0 }
   x.record.trace.loopLagMs = 1
+  const ids = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), parentId: '' }
+  const trace = { ...ids, isSampled: true, isKept: true, traceparent: '' }
+  setFields(x, { trace, authority: 'example.com:8080', host: 'example.com' })
   const body = Buffer.from([0xff, 0xfe, 0xfd])
   x.body = body
   x.record.capture.onRequestChunk(body)

@@ -80,6 +80,7 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     url: group({
       scheme: keyword,
       host: keyword,
+      port: { type: 'integer' },
       domain: alias('url.host'),
       path: keyword,
       original: keyword,
@@ -163,6 +164,11 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     loop_lag_ms: phase,
     // Nested, so that a search can match several properties of the same policy. At most 32 per record.
     policies: { type: 'nested', properties: { id: keyword, ms: phase, out: keyword, note: keyword } },
+    // Nested like `policies`. At most 32 per record.
+    policy_spans: {
+      type: 'nested',
+      properties: { id: keyword, phase: keyword, at: phase, ms: phase, out: keyword, note: keyword },
+    },
     vars: fields,
     hdr: group({ req_in: fields, req_up: fields, res_up: fields, res_out: fields }),
     body: group({ req_in: body, req_up: body, res_up: body, res_out: body }),

@@ -9,9 +9,12 @@ import type { RecordEnv } from './record-env.js'
  */
 const MAX_NAME = 1024
 
-/** Returns `,"scheme":…`. */
-export function schemePart({ scheme }: Exchange): string {
-  return scheme === 'https' ? ',"scheme":"https"' : ',"scheme":"http"'
+/** Returns `,"scheme":…`, and `,"port":…` if the client named a port and spans of the exchange are exported. */
+export function schemePart({ scheme, trace, authority, host }: Exchange): string {
+  const part = scheme === 'https' ? ',"scheme":"https"' : ',"scheme":"http"'
+  if (trace === null || !trace.isKept || authority.length === host.length) return part
+  const port = Number(authority.slice(host.length + 1))
+  return port > 0 ? part + ',"port":' + port : part
 }
 
 /**

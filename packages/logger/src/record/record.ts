@@ -13,7 +13,14 @@ import { millisText } from './millis-text.js'
 import type { RecordEnv } from './record-env.js'
 import type { RecordWriter } from './record-writer.js'
 import { SentFields } from './sent-fields.js'
-import { callerSpanPart, callsPart, tracePart, traceParts, triesPart } from './trace-parts.js'
+import {
+  callerSpanPart,
+  callsPart,
+  policySpansPart,
+  tracePart,
+  traceParts,
+  triesPart,
+} from './trace-parts.js'
 
 // Reused, because records are written one at a time.
 const sent = new SentFields()
@@ -169,6 +176,8 @@ function notedParts(x: Exchange, { known, fields, slowMs }: RecordEnv, totalMs: 
   if (calls !== null) parts += callsPart(calls, known)
   if (stream !== null)
     parts += stream instanceof EventStream ? streamPart(x, stream) : webSocketPart(x, stream)
+  const spans = x.trace?.isKept === true ? (x.record.policyTrace?.spans ?? null) : null
+  if (spans !== null) parts += policySpansPart(spans, x.startedMono, known)
   if (trace === null) return parts
   return parts + traceParts(trace, known, fields === 'full' || x.result !== 'success' || totalMs > slowMs)
 }

@@ -4,6 +4,7 @@ import {
   type ExchangeTrace,
   type FailedTry,
   type Memo,
+  type PolicySpan,
   readTraceparent,
 } from '@sluice/core'
 import { jsonText } from './json-text.js'
@@ -82,6 +83,30 @@ export function traceParts(
       (note === '' ? '"}' : '","note":"' + jsonText(note) + '"}'),
   )
   return parts + ',"policies":[' + runs.join(',') + ']'
+}
+
+/** Returns `,"policy_spans":[…]` with the runs of policies that have spans, in the order of their start. */
+export function policySpansPart(
+  spans: readonly PolicySpan[],
+  startedMono: number,
+  known: Memo<string>,
+): string {
+  const ordered = spans.toSorted((a, b) => a.startedMono - b.startedMono)
+  const texts = ordered.map(
+    ({ id, phase, startedMono: sinceMono, ms, verdict, note }) =>
+      '{"id":"' +
+      known.get(id) +
+      '","phase":"' +
+      phase +
+      '","at":' +
+      millisText(sinceMono - startedMono) +
+      ',"ms":' +
+      millisText(ms) +
+      ',"out":"' +
+      verdict +
+      (note === '' ? '"}' : '","note":"' + jsonText(note) + '"}'),
+  )
+  return ',"policy_spans":[' + texts.join(',') + ']'
 }
 
 function triedText({ addr, atMs, ms, code, status, reason, retry }: FailedTry, known: Memo<string>): string {

@@ -1,7 +1,7 @@
 import { type BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { attemptSpanId } from '@sluice/core'
 import { writeInteger, writeText } from './attributes.js'
-import type { TracedRecord, TracedTry, TracedUpstream } from './traced-record.js'
+import type { TracedPolicy, TracedRecord, TracedTry, TracedUpstream } from './traced-record.js'
 
 /** Field of the spans in ScopeSpans. */
 const SPANS = 2
@@ -11,7 +11,7 @@ const FIELD = {
   ...{ status: 15 },
 } as const
 const ATTRIBUTES = FIELD.attributes
-const KIND = { server: 2, client: 3 } as const
+const KIND = { internal: 1, server: 2, client: 3 } as const
 /** Field `code` of Status and its value for errors. */
 const STATUS_CODE = 3
 const STATUS_ERROR = 2
@@ -22,7 +22,11 @@ const METHODS: ReadonlySet<unknown> = new Set(
 )
 const MILLISECOND_DIGITS = '2026-01-01T00:00:00.000'.length
 
-/** Writes the spans of a record: one for the request and one for each upstream attempt. */
+/** Numbers of the spans of policies count down from here, those of upstream attempts up from 1. */
+const LAST_NUMBER = 255
+const MAX_POLICIES = 32
+
+/** Writes the spans of a record: one for the request, and one for each upstream attempt and for each slow policy. */
 export function writeSpans(w: BinaryWriter, record: TracedRecord): void {
   const traceId = idOf(record.trace?.id, 16)
   const spanId = idOf(record.span?.id, 8)
@@ -30,6 +34,9 @@ export function writeSpans(w: BinaryWriter, record: TracedRecord): void {
   const since = nanosecondsOf(String(record['@timestamp']))
   writeServerSpan(w, record, { traceId, spanId, since })
   if (record.up !== undefined) writeAttempts(w, record, record.up, { traceId, spanId, since })
+  const policies = record.policy_spans ?? []
+  for (let i = 0; i < policies.length && i < MAX_POLICIES; i++)
+    writePolicy(w, policies[i]!, { traceId, spanId, since, number: LAST_NUMBER - i })
 }
 
 interface SpanPlace {
@@ -55,6 +62,7 @@ function writeServerSpan(w: BinaryWriter, record: TracedRecord, { traceId, spanI
   writeText(w, ATTRIBUTES, 'url.query', url?.query)
   writeText(w, ATTRIBUTES, 'url.scheme', url?.scheme)
   writeText(w, ATTRIBUTES, 'server.address', url?.host)
+  writeInteger(w, ATTRIBUTES, 'server.port', url?.port ?? usualPort(url?.scheme))
   writeText(w, ATTRIBUTES, 'client.address', client?.ip)
   writeText(w, ATTRIBUTES, 'network.protocol.version', http?.version)
   writeText(w, ATTRIBUTES, 'user_agent.original', record.ua)
@@ -66,6 +74,7 @@ function writeServerSpan(w: BinaryWriter, record: TracedRecord, { traceId, spanI
   writeText(w, ATTRIBUTES, 'sluice.consumer', record.consumer?.id)
   writeText(w, ATTRIBUTES, 'sluice.upstream', up?.name)
   writeText(w, ATTRIBUTES, 'sluice.result', result)
+  writeText(w, ATTRIBUTES, 'sluice.policy', error?.policy)
   if (isError) writeError(w)
   w.join()
 }
@@ -105,6 +114,31 @@ function writeAttempt(
   w.join()
 }
 
+/** Writes the span of a run of a policy. A skipped policy only evaluated its condition. */
+function writePolicy(
+  w: BinaryWriter,
+  { id, phase, at, ms, out, note }: TracedPolicy,
+  { traceId, spanId, since, number }: SpanPlace & { readonly number: number },
+): void {
+  const start = since + nanoseconds(at)
+  w.tag(SPANS, WireType.LengthDelimited).fork()
+  writeIds(w, traceId, Buffer.from(attemptSpanId(spanId.toString('hex'), number), 'hex'), spanId)
+  w.tag(FIELD.name, WireType.LengthDelimited).string(`policy ${String(id)}`)
+  writeTimes(w, KIND.internal, start, start + nanoseconds(ms))
+  writeText(w, ATTRIBUTES, 'sluice.policy', id)
+  writeText(w, ATTRIBUTES, 'sluice.policy.phase', phase)
+  writeText(w, ATTRIBUTES, 'sluice.policy.result', out)
+  const isError = out === 'error' || (out === 'stop' && !isStatus(note))
+  writeText(w, ATTRIBUTES, isError ? 'error.type' : 'sluice.policy.note', note)
+  if (isError) writeError(w)
+  w.join()
+}
+
+/** True if a policy has responded without refusing the request, such as a cache or a redirect. */
+function isStatus(note: unknown): boolean {
+  return /^[0-9]+$/.test(String(note))
+}
+
 function writeIds(w: BinaryWriter, traceId: Buffer, spanId: Buffer, parentId: Buffer | null): void {
   w.tag(FIELD.traceId, WireType.LengthDelimited).bytes(traceId)
   w.tag(FIELD.spanId, WireType.LengthDelimited).bytes(spanId)
@@ -134,10 +168,14 @@ function writeMethod(w: BinaryWriter, method: unknown): void {
 function writeTarget(w: BinaryWriter, origin: string, path: unknown): void {
   if (!URL.canParse(origin)) return
   const url = new URL(origin)
-  const usualPort = url.protocol === 'https:' ? 443 : 80
   writeText(w, ATTRIBUTES, 'server.address', url.hostname)
-  writeInteger(w, ATTRIBUTES, 'server.port', url.port === '' ? usualPort : Number(url.port))
+  writeInteger(w, ATTRIBUTES, 'server.port', url.port === '' ? usualPort(url.protocol) : Number(url.port))
   if (typeof path === 'string') writeText(w, ATTRIBUTES, 'url.full', origin + path)
+}
+
+/** Returns the port of a scheme, with or without a colon. Undefined without a scheme. */
+function usualPort(scheme: unknown): number | undefined {
+  return scheme === undefined ? undefined : String(scheme).startsWith('https') ? 443 : 80
 }
 
 function writeError(w: BinaryWriter): void {

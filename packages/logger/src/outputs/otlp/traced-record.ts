@@ -9,6 +9,7 @@ export interface TracedRecord extends RecordParts {
   readonly url?: {
     readonly scheme?: unknown
     readonly host?: unknown
+    readonly port?: unknown
     readonly path?: unknown
     readonly query?: unknown
     readonly template?: unknown
@@ -17,7 +18,8 @@ export interface TracedRecord extends RecordParts {
   readonly gw?: { readonly pod?: unknown; readonly worker?: unknown; readonly version?: unknown }
   readonly up?: TracedUpstream
   readonly t?: { readonly total?: unknown }
-  readonly error?: { readonly code?: unknown }
+  readonly error?: { readonly code?: unknown; readonly policy?: unknown }
+  readonly policy_spans?: readonly TracedPolicy[]
   readonly consumer?: { readonly id?: unknown }
 }
 
@@ -33,6 +35,16 @@ export interface TracedUpstream {
   readonly ms?: unknown
   /** Attempts that failed. */
   readonly tries?: readonly TracedTry[]
+}
+
+/** A run of a policy's hook. */
+export interface TracedPolicy {
+  readonly id?: unknown
+  readonly phase?: unknown
+  readonly at?: unknown
+  readonly ms?: unknown
+  readonly out?: unknown
+  readonly note?: unknown
 }
 
 /** A failed upstream attempt. */

@@ -51,6 +51,7 @@ export async function grpcServer(t: TestContext): Promise<GrpcServer> {
     unary(call: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) {
       const trailer = new Metadata()
       trailer.set('x-seen', String(call.metadata.get('x-asked')[0] ?? ''))
+      trailer.set('x-trace', String(call.metadata.get('traceparent')[0] ?? ''))
       answer(null, call.request, trailer)
     },
     collect(call: ServerReadableStream<Buffer, Buffer>, answer: sendUnaryData<Buffer>) {
