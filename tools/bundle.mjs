@@ -14,6 +14,7 @@ const PACKAGES = [
   'policies-xml',
   'logger',
   'control-client',
+  'control',
   'ui',
   'gateway',
   'cli',

@@ -11,9 +11,10 @@ const PACKAGES = {
   'policies-xml': ['core', 'policies'],
   logger: ['core'],
   'control-client': ['core'],
+  control: ['core', 'config', 'policies', 'control-client'],
   ui: ['core'],
   gateway: ['core', 'config', 'control-client', 'ui'],
-  cli: ['core', 'config', 'policies', 'policies-xml', 'logger', 'control-client', 'gateway'],
+  cli: ['core', 'config', 'policies', 'policies-xml', 'logger', 'control-client', 'control', 'gateway'],
 }
 
 /** Files of `gateway` that may also import policies and logger: the composition roots, and tests of policies. */
@@ -102,6 +103,7 @@ const LAYERS = {
   'packages/logger/src/reader': ['.', 'elasticsearch'],
   'packages/logger/src/redaction': ['formats', '.'],
   'packages/control-client/src': ['manifest', 'protocol', '.'],
+  'packages/control/src': ['store', 'state', 'deploy validation', 'server', '.'],
   'packages/gateway/src': [
     'lib telemetry tracing',
     'kubernetes protocol route plugins',

@@ -10,6 +10,7 @@ export {
   manifestDigest,
   manifestProblem,
 } from './manifest/manifest.js'
+export { packChunks, unpackChunks } from './manifest/packed-chunks.js'
 export {
   type ControllerMessage,
   MAX_MESSAGE_BYTES,

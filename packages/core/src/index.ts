@@ -146,6 +146,7 @@ export {
 export { autonomousSystemOf, cityOf, continentOf, countryOf } from './geo/place.js'
 export { PlaceDatabase } from './geo/place-database.js'
 export { PlaceFile } from './geo/place-file.js'
+export { browserObjection, type GuardedFields } from './http/browser-guard.js'
 export {
   canonicalPath,
   decodeReserved,
@@ -201,6 +202,7 @@ export { ByteCollector } from './lib/byte-collector.js'
 export { flattenString, internString } from './lib/flatten-string.js'
 export { makeFolders } from './lib/folders.js'
 export { compilePattern, compileRegex, type Regex } from './lib/linear-regex.js'
+export { Lockout } from './lib/lockout.js'
 export { Memo } from './lib/memo.js'
 export { RequestIds } from './lib/request-id.js'
 export { Slices } from './lib/slices.js'

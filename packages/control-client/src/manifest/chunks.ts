@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 
-/** Minimum and maximum chunk size in bytes. A file's last chunk may be smaller. */
+/** Minimum chunk size in bytes. A file's last chunk may be smaller. */
 const MIN_CHUNK_BYTES = 4096
+/** Maximum chunk size in bytes. */
 export const MAX_CHUNK_BYTES = 65_536
 /** A chunk ends where these bits of the rolling hash are zero: after 12 KB on average, beyond the minimum. */
 const BOUNDARY_MASK = 0x1fff << 19

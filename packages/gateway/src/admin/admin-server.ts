@@ -8,7 +8,7 @@ import {
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { AdminPlan } from '@sluice/config'
-import { browserObjection } from '../lib/browser-guard.js'
+import { browserObjection } from '@sluice/core'
 import type { AdminBackend } from '../supervise/admin-backend.js'
 import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import type { Admission, Authenticator } from './authenticator.js'

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { AdminRole, AdminToken } from '@sluice/config'
-import { Lockout } from './lockout.js'
+import { Lockout } from '@sluice/core'
 import { type AdminAnswer, problemAnswer } from './problem.js'
 import { Sessions } from './sessions.js'
 

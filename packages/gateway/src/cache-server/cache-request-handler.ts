@@ -1,5 +1,4 @@
-import { type Exchange, headerJoined, headerValue, type Reply } from '@sluice/core'
-import { browserObjection } from '../lib/browser-guard.js'
+import { browserObjection, type Exchange, headerJoined, headerValue, type Reply } from '@sluice/core'
 import type { ClientOwner, ClientStream, RequestHandler } from '../listen/listener.js'
 import { FORMAT_TYPES } from '../telemetry/text-format.js'
 import { type CacheAddress, readCacheAddress } from './cache-address.js'

@@ -1,0 +1,153 @@
+import type { Manifest, MemberMessage } from '@sluice/control-client'
+import type { ControlLog } from '../state/control-log.js'
+import { groupOf } from '../state/control-state.js'
+import type { MemberReport } from '../store/control-store.js'
+import type { Bundles } from './bundles.js'
+import { type Clock, type Hello, type MemberLink, MemberSession } from './member-session.js'
+
+/** Maximum number of requests for chunks that one member may have waiting. */
+const MAX_WANTS = 8
+
+/** Dependencies of the members. */
+export interface MembersOptions {
+  readonly log: ControlLog
+  readonly bundles: Bundles
+  readonly clock: Clock
+  /** Id of this controller. */
+  readonly controller: string
+  /** Called with the report of a member after each change. `isUrgent`: another controller may wait for it. */
+  readonly onReport: (report: MemberReport, isUrgent: boolean) => void
+  readonly onProblem: (event: string, error: unknown) => void
+}
+
+/** The members that are connected to this controller. It brings them to the state of their groups. */
+export class ConnectedMembers {
+  readonly #options: MembersOptions
+  readonly #sessions = new Map<string, MemberSession>()
+  readonly #loading = new Set<string>()
+
+  constructor(options: MembersOptions) {
+    this.#options = options
+    options.log.onChange(() => this.reconcile())
+  }
+
+  get size(): number {
+    return this.#sessions.size
+  }
+
+  reports(): MemberReport[] {
+    return [...this.#sessions.values()].map((session) => session.report(this.#options.controller))
+  }
+
+  /** Adds a member. An older connection of it is closed: the member may have lost it without the controller noticing. */
+  connect(hello: Hello, link: MemberLink): MemberConnection {
+    const key = `${hello.group}/${hello.member}`
+    const session = new MemberSession(hello, link, this.#options.clock)
+    const older = this.#sessions.get(key)
+    this.#sessions.set(key, session)
+    older?.link.close('the member has connected again')
+    this.#changed(session, true)
+    let wants: Promise<void> = Promise.resolve()
+    let waiting = 0
+    return {
+      isReconnect: older !== undefined,
+      receive: (message) => {
+        if (this.#sessions.get(key) !== session) return
+        if (message.type !== 'want') {
+          this.#receive(session, message)
+          return
+        }
+        if (++waiting > MAX_WANTS) link.close('too many requests for chunks')
+        else
+          wants = wants
+            .then(() => this.#sendChunks(session, message))
+            .catch((error) => {
+              this.#options.onProblem('member.chunks_failed', error)
+              link.close('the chunks are unavailable')
+            })
+            .finally(() => waiting--)
+      },
+      closed: () => {
+        if (this.#sessions.get(key) !== session) return
+        this.#sessions.delete(key)
+        this.#options.onReport(session.report(this.#options.controller, false), true)
+      },
+    }
+  }
+
+  /** Sends members what they need. Called after each change and regularly, for backoff and timeouts. */
+  reconcile(): void {
+    for (const session of this.#sessions.values()) this.#reconcile(session)
+  }
+
+  close(): void {
+    for (const { link } of this.#sessions.values()) link.close('the controller stops')
+    this.#sessions.clear()
+  }
+
+  #receive(session: MemberSession, message: Exclude<MemberMessage, { readonly type: 'want' }>): void {
+    const before = session.digest
+    if (message.type === 'vote') session.takeVote(message)
+    else if (message.type === 'outcome') session.takeOutcome(message)
+    else if (message.type === 'status') session.takeState(message)
+    else return
+    this.#changed(session, message.type !== 'status' || session.digest !== before)
+  }
+
+  #changed(session: MemberSession, isUrgent: boolean): void {
+    this.#reconcile(session)
+    this.#options.onReport(session.report(this.#options.controller), isUrgent)
+  }
+
+  #reconcile(session: MemberSession): void {
+    const group = groupOf(this.#options.log.state, session.hello.group)
+    session.reconcile(group, (digest) => this.#manifest(digest))
+  }
+
+  /** Returns a manifest, or null after starting to load it. */
+  #manifest(digest: string): Manifest | null {
+    const { bundles, onProblem } = this.#options
+    const known = bundles.known(digest)
+    if (known !== null || this.#loading.has(digest)) return known?.manifest ?? null
+    this.#loading.add(digest)
+    bundles
+      .load(digest)
+      .then((loaded) => {
+        this.#loading.delete(digest)
+        if (loaded === null) onProblem('bundle.missing', `the store does not have the bundle ${digest}`)
+        else this.reconcile()
+      })
+      .catch((error: unknown) => {
+        this.#loading.delete(digest)
+        onProblem('bundle.failed', error)
+      })
+    return null
+  }
+
+  async #sendChunks(
+    session: MemberSession,
+    { deploy, chunks }: Extract<MemberMessage, { readonly type: 'want' }>,
+  ): Promise<void> {
+    const { log, bundles } = this.#options
+    const known = groupOf(log.state, session.hello.group).deploys.find((one) => one.deploy === deploy)
+    // A member may only read the chunks of a bundle that it was sent.
+    const isExpected = known !== undefined && session.expects(deploy)
+    const bundle = isExpected ? await bundles.load(known.digest) : null
+    const missing: string[] = []
+    for (const digest of chunks) {
+      const bytes = bundle?.chunks.has(digest) ? await bundles.chunk(digest) : null
+      if (bytes === null) missing.push(digest)
+      else await session.link.sendChunk(bytes)
+    }
+    if (missing.length > 0) session.link.send({ type: 'missing', deploy, chunks: missing })
+  }
+}
+
+/** The controller's end of a connection to a member. */
+export interface MemberConnection {
+  /** True if the member had another connection, which is closed. */
+  readonly isReconnect: boolean
+  receive(message: MemberMessage): void
+  /** Must be called when the connection is closed. */
+  closed(): void
+}

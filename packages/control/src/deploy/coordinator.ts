@@ -1,0 +1,169 @@
+import { type Author, CONTROLLER, type ControlLog } from '../state/control-log.js'
+import { type ControlState, type Deploy, groupOf } from '../state/control-state.js'
+import { CONTROLLER_TIMEOUT_MS, type KnownMember } from './fleet.js'
+import type { FleetReports } from './fleet-reports.js'
+import type { Clock } from './member-session.js'
+import { type DeployResult, RunningDeploy } from './running-deploy.js'
+
+/** Interval between attempts to write a decision while the store is unavailable, in milliseconds. */
+const RETRY_MS = 500
+
+/** A deploy to start. */
+export interface DeployRequest {
+  readonly group: string
+  readonly digest: string
+  readonly note: string
+  readonly rollbackTo: number | null
+  readonly quorumPercent: number
+  readonly deadlineMs: number
+  /** Digest that must be the committed one, or null. Empty: the group must have none. */
+  readonly ifMatch: string | null
+}
+
+/** A started deploy, or the reason why it was not started. */
+export type StartResult =
+  | { readonly kind: 'started'; readonly run: RunningDeploy }
+  | { readonly kind: 'unchanged'; readonly head: Deploy }
+  | { readonly kind: 'busy'; readonly pending: Deploy }
+  | { readonly kind: 'stale'; readonly digest: string | null }
+
+/** Dependencies of the coordinator. */
+export interface CoordinatorOptions {
+  readonly log: ControlLog
+  readonly fleet: FleetReports
+  readonly clock: Clock
+  /** Id of this controller. */
+  readonly controller: string
+  readonly onDecision: (result: DeployResult) => void
+  readonly onProblem: (event: string, error: unknown) => void
+}
+
+/**
+ * Starts deploys, decides about them, and aborts those of dead controllers. The log arbitrates between controllers: a
+ * decision is appended only while the deploy is undecided.
+ */
+export class Coordinator {
+  readonly #options: CoordinatorOptions
+  readonly #running = new Map<number, RunningDeploy>()
+  /** Groups for which this controller is appending `deploy.started`. */
+  readonly #starting = new Map<string, number>()
+  /** Deploys about which a decision is being written, with the time of the last attempt. */
+  readonly #deciding = new Map<number, { isWriting: boolean; atMs: number }>()
+
+  constructor(options: CoordinatorOptions) {
+    this.#options = options
+    options.log.onChange(() => this.advance())
+    options.fleet.onChange(() => this.advance())
+  }
+
+  /** Starts a deploy. Its bundle is in the store. @throws Error if the store is unavailable */
+  async start(request: DeployRequest, author: Author): Promise<StartResult> {
+    const { log, clock } = this.#options
+    const { group, ifMatch, ...event } = request
+    let refusal: StartResult | null = null
+    this.#starting.set(group, (this.#starting.get(group) ?? 0) + 1)
+    try {
+      const deploy = await log.append(author, (state) => {
+        refusal = refusalOf(state, request, this.#hasDrift(group))
+        return refusal === null ? { type: 'deploy.started', group, ...event } : null
+      })
+      if (deploy === null) return refusal!
+      const run = new RunningDeploy(groupOf(log.state, group), deploy, clock)
+      this.#running.set(deploy, run)
+      return { kind: 'started', run }
+    } finally {
+      const left = this.#starting.get(group)! - 1
+      if (left === 0) this.#starting.delete(group)
+      else this.#starting.set(group, left)
+      this.advance()
+    }
+  }
+
+  /** Advances all deploys. Called after each change and regularly, for deadlines. */
+  advance(): void {
+    if (this.#running.size === 0 && this.#pendingDeploys().length === 0) return
+    const members = this.#options.fleet.members()
+    for (const deploy of this.#pendingDeploys()) this.#decide(deploy, members)
+    for (const [number, run] of this.#running) {
+      const { group } = run
+      const settled = groupOf(this.#options.log.state, group).deploys.find(({ deploy }) => deploy === number)
+      const result = settled === undefined ? null : run.advance(settled, members)
+      if (result === null) continue
+      this.#running.delete(number)
+      this.#options.onDecision(result)
+    }
+  }
+
+  /** True if a member of the group serves something else than its bundle. A deploy of the same bundle corrects it. */
+  #hasDrift(name: string): boolean {
+    const members = this.#options.fleet.members()
+    return members.some(
+      ({ group, isConnected, state }) => group === name && isConnected && state.drift !== undefined,
+    )
+  }
+
+  #pendingDeploys(): Deploy[] {
+    const found: Deploy[] = []
+    for (const { pending } of this.#options.log.state.groups.values())
+      if (pending !== null) found.push(pending)
+    return found
+  }
+
+  #decide(deploy: Deploy, members: readonly KnownMember[]): void {
+    const run = this.#running.get(deploy.deploy)
+    if (run === undefined) {
+      const reason = this.#abandonment(deploy)
+      if (reason !== null) this.#write(deploy, { type: 'deploy.aborted', reasons: [reason] })
+      return
+    }
+    const verdict = run.verdict(members)
+    if (verdict.kind === 'commit') this.#write(deploy, { type: 'deploy.committed', missing: verdict.missing })
+    else if (verdict.kind === 'abort')
+      this.#write(deploy, { type: 'deploy.aborted', reasons: verdict.reasons })
+  }
+
+  /** Returns the reason why nobody coordinates an undecided deploy any more, or null. */
+  #abandonment({ controller, group }: Deploy): string | null {
+    if (controller === this.#options.controller)
+      return this.#starting.has(group) ? null : 'the controller lost its connection to the store'
+    const ageMs = this.#options.fleet.controllerAgeMs(controller)
+    return ageMs !== null && ageMs <= CONTROLLER_TIMEOUT_MS
+      ? null
+      : 'the controller that coordinated it stopped'
+  }
+
+  /** Writes a decision, unless there is one already. Tried again by later calls if the store is unavailable. */
+  #write({ group, deploy }: Deploy, decision: Decision): void {
+    const { log, clock, onProblem } = this.#options
+    const attempt = this.#deciding.get(deploy)
+    if (attempt?.isWriting || (attempt && clock.steadyMs() - attempt.atMs < RETRY_MS)) return
+    this.#deciding.set(deploy, { isWriting: true, atMs: clock.steadyMs() })
+    log
+      .append(CONTROLLER, (state) =>
+        groupOf(state, group).pending?.deploy === deploy ? { ...decision, group, deploy } : null,
+      )
+      .then(
+        () => this.#deciding.delete(deploy),
+        (error: unknown) => {
+          this.#deciding.set(deploy, { isWriting: false, atMs: clock.steadyMs() })
+          onProblem('deploy.undecided', error)
+        },
+      )
+  }
+}
+
+type Decision =
+  | { readonly type: 'deploy.committed'; readonly missing: readonly string[] }
+  | { readonly type: 'deploy.aborted'; readonly reasons: readonly string[] }
+
+function refusalOf(
+  state: ControlState,
+  { group, digest, ifMatch }: DeployRequest,
+  hasDrift: boolean,
+): StartResult | null {
+  const { head, pending } = groupOf(state, group)
+  if (ifMatch !== null && ifMatch !== (head?.digest ?? ''))
+    return { kind: 'stale', digest: head?.digest ?? null }
+  if (pending !== null) return { kind: 'busy', pending }
+  return head?.digest === digest && !hasDrift ? { kind: 'unchanged', head } : null
+}

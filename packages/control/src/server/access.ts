@@ -1,0 +1,143 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { PeerCertificate } from 'node:tls'
+import { Lockout } from '@sluice/core'
+import type { ControlState } from '../state/control-state.js'
+import type { Role } from '../store/log-entry.js'
+import { ControlProblem } from './problem.js'
+
+/** An authenticated caller. */
+export interface Caller {
+  /** Id of the token, or null for a certificate. */
+  readonly token: string | null
+  /** Name of the token or certificate. */
+  readonly actor: string
+  readonly address: string
+  readonly role: Role
+  /** Globs of groups. */
+  readonly groups: readonly string[]
+}
+
+/** The parts of a request that authenticate it. */
+export interface Credentials {
+  readonly address: string
+  /** Authorization header; empty if absent. */
+  readonly authorization: string
+}
+
+/** Rank by role. A role includes the permissions of those below it. Members have none of them. */
+const RANK: Readonly<Record<Role, number>> = { member: 0, viewer: 1, deployer: 2, admin: 3 }
+const CHALLENGE = { 'www-authenticate': 'Bearer realm="sluice-control"' }
+const ALL_GROUPS = '*'
+
+/** Creates a token. Only its digest is stored. */
+export function newToken(): { readonly text: string; readonly sha256: string } {
+  const text = `sluice_${randomBytes(32).toString('base64url')}`
+  return { text, sha256: digestOf(text) }
+}
+
+/** Authenticates callers by their tokens. */
+export class Authenticator {
+  readonly #state: () => ControlState
+  readonly #lockout = new Lockout()
+  /** Tokens of a state by digest. A lookup by digest reveals nothing by its duration. */
+  #known: {
+    readonly state: ControlState
+    readonly callers: ReadonlyMap<string, Omit<Caller, 'address'>>
+  } | null = null
+
+  /** @param state returns the state with the valid tokens */
+  constructor(state: () => ControlState) {
+    this.#state = state
+  }
+
+  /** Returns the caller. @throws ControlProblem if the token is missing or invalid */
+  authenticate({ address, authorization }: Credentials): Caller {
+    const presented = /^bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1]
+    if (presented === undefined)
+      throw new ControlProblem('GW_CONTROL_AUTH_MISSING', 'send a token as `Authorization: Bearer TOKEN`', {
+        headers: CHALLENGE,
+      })
+    const caller = this.#callers().get(digestOf(presented))
+    if (caller !== undefined) return { ...caller, address }
+    // A valid token is always accepted: others behind the same address may be the ones guessing.
+    const secondsLeft = this.#lockout.secondsLeft(address)
+    if (secondsLeft > 0)
+      throw new ControlProblem(
+        'GW_CONTROL_LOCKED_OUT',
+        `too many wrong tokens from this address; try again in ${secondsLeft} s`,
+        { headers: { 'retry-after': String(secondsLeft) } },
+      )
+    this.#lockout.wrong(address)
+    throw new ControlProblem('GW_CONTROL_AUTH_INVALID', 'the token is unknown or revoked', {
+      headers: CHALLENGE,
+    })
+  }
+
+  #callers(): ReadonlyMap<string, Omit<Caller, 'address'>> {
+    const state = this.#state()
+    if (this.#known?.state.tokens !== state.tokens) {
+      const valid = [...state.tokens.values()].filter(({ isRevoked }) => !isRevoked)
+      const callers = new Map(
+        valid.map(({ token, sha256, name, role, groups }) => [sha256, { token, actor: name, role, groups }]),
+      )
+      this.#known = { state, callers }
+    }
+    return this.#known.callers
+  }
+}
+
+/**
+ * Returns the member that a verified client certificate stands for: its organizational units are the globs of its
+ * groups. Returns null if it has none.
+ */
+export function certificateCaller({ subject }: PeerCertificate, address: string): Caller | null {
+  const units: unknown = subject?.OU ?? []
+  const groups = (Array.isArray(units) ? units : [units]).filter((unit) => typeof unit === 'string')
+  if (groups.length === 0) return null
+  return { token: null, actor: `certificate ${String(subject.CN)}`, address, role: 'member', groups }
+}
+
+/** Checks the role of a caller. @throws ControlProblem if it is not sufficient */
+export function requireRole({ actor, role }: Caller, required: Role): void {
+  if (required === 'member' ? role === 'member' : RANK[role] >= RANK[required]) return
+  throw new ControlProblem(
+    'GW_CONTROL_ROLE_MISSING',
+    `'${actor}' has the role ${role}, but ${required} is required`,
+  )
+}
+
+/** Returns true if the caller may see or change the group. */
+export function mayUseGroup({ groups }: Pick<Caller, 'groups'>, group: string): boolean {
+  return groups.some((glob) => matchesGlob(group, glob))
+}
+
+/** Checks the groups of a caller. @throws ControlProblem if the group is not among them */
+export function requireGroup(caller: Caller, group: string): void {
+  if (mayUseGroup(caller, group)) return
+  throw new ControlProblem('GW_CONTROL_GROUP_REFUSED', `'${caller.actor}' is not for the group '${group}'`)
+}
+
+/** Checks that the caller is for all groups. @throws ControlProblem otherwise */
+export function requireAllGroups(caller: Caller): void {
+  if (caller.groups.includes(ALL_GROUPS)) return
+  throw new ControlProblem('GW_CONTROL_GROUP_REFUSED', `'${caller.actor}' is not for all groups`)
+}
+
+/** Matches a name with a glob, in which `*` stands for any characters. */
+function matchesGlob(name: string, glob: string): boolean {
+  const [first = '', ...rest] = glob.split('*')
+  if (rest.length === 0) return name === glob
+  if (!name.startsWith(first)) return false
+  const last = rest.pop()!
+  let at = first.length
+  for (const part of rest) {
+    const found = name.indexOf(part, at)
+    if (found === -1) return false
+    at = found + part.length
+  }
+  return name.length - last.length >= at && name.endsWith(last)
+}
+
+function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}

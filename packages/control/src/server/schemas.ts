@@ -1,0 +1,201 @@
+import { ManifestSchema } from '@sluice/control-client'
+import { type Static, type TSchema, Type } from '@sluice/core'
+
+const object = <T extends Record<string, TSchema>>(fields: T) =>
+  Type.Object(fields, { additionalProperties: false })
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const texts = Type.Array(Type.String())
+const digest = Type.String({ pattern: '^[0-9a-f]{64}$' })
+const deployNumber = Type.Integer({ minimum: 1 })
+const group = Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,62}$', description: 'Name of a group.' })
+const note = Type.String({ maxLength: 500, default: '' })
+const limit = Type.Integer({ minimum: 1, maximum: 1000, default: 50 })
+
+/** Options of deploys and rollbacks. */
+const deployOptions = {
+  note,
+  quorumPercent: Type.Integer({
+    minimum: 0,
+    maximum: 100,
+    default: 50,
+    description: 'Share of the known members that must be prepared.',
+  }),
+  deadlineMs: Type.Integer({
+    minimum: 1000,
+    maximum: 270_000,
+    default: 30_000,
+    description: 'Time for members to prepare, in milliseconds.',
+  }),
+}
+
+/** Body of a deploy. */
+export const DeployBody = object({
+  manifest: ManifestSchema,
+  ...deployOptions,
+  dryRun: Type.Boolean({ default: false, description: 'True: validate and compare only.' }),
+})
+/** Body of a rollback. */
+export const RollbackBody = object({
+  to: Type.Optional(
+    Type.Integer({ ...deployNumber, description: 'Default: the committed deploy before the last one.' }),
+  ),
+  ...deployOptions,
+})
+/** Body of a request for missing chunks. */
+export const ChunksBody = object({ chunks: Type.Array(digest, { maxItems: 20_000 }) })
+/** Body of a new token. */
+export const TokenBody = object({
+  name: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._@-]{0,62}$' }),
+  role: Type.Union([
+    Type.Literal('viewer'),
+    Type.Literal('deployer'),
+    Type.Literal('admin'),
+    Type.Literal('member'),
+  ]),
+  groups: Type.Array(Type.String({ pattern: '^[a-z0-9*._-]{1,63}$' }), { minItems: 1, maxItems: 50 }),
+})
+
+/** Parameters in paths and queries. */
+export const GroupParams = object({ group })
+export const DeployParams = object({ group, deploy: deployNumber })
+export const FileParams = object({ group, deploy: deployNumber, '*': Type.String({ maxLength: 255 }) })
+export const MemberParams = object({ group, member: Type.String({ pattern: '^[0-9a-f-]{36}$' }) })
+export const TokenParams = object({ token: Type.String({ pattern: '^[0-9a-f-]{36}$' }) })
+export const HistoryQuery = object({ limit, before: Type.Optional(deployNumber) })
+export const DiffQuery = object({ from: Type.Optional(deployNumber), to: Type.Optional(deployNumber) })
+export const MembersQuery = object({ group: Type.Optional(group) })
+export const AuditQuery = object({
+  limit,
+  after: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Entries after this one. Default: the newest.' }),
+  ),
+  group: Type.Optional(group),
+})
+
+/** A deploy in responses. */
+export const DeployView = object({
+  deploy: deployNumber,
+  group,
+  digest,
+  note: Type.String(),
+  rollbackTo: nullable(deployNumber),
+  actor: Type.String(),
+  at: Type.String({ format: 'date-time' }),
+  controller: Type.String(),
+  quorumPercent: Type.Integer(),
+  deadlineMs: Type.Integer(),
+  status: Type.Union([Type.Literal('pending'), Type.Literal('committed'), Type.Literal('aborted')]),
+  reasons: texts,
+  missing: texts,
+})
+/** A group in responses. */
+export const GroupView = object({
+  name: Type.String(),
+  head: nullable(DeployView),
+  pending: nullable(DeployView),
+  members: Type.Integer({ description: 'Number of known members.' }),
+  connected: Type.Integer(),
+  inSync: Type.Integer(),
+})
+/** A member in responses. */
+export const MemberView = object({
+  member: Type.String(),
+  name: Type.String(),
+  group: Type.String(),
+  version: Type.String(),
+  adminUrl: nullable(Type.String()),
+  status: Type.Union([
+    Type.Literal('inSync'),
+    Type.Literal('drifted'),
+    Type.Literal('away'),
+    Type.Literal('unmanaged'),
+  ]),
+  reason: nullable(Type.String()),
+  digest: nullable(digest),
+  deploy: Type.Integer(),
+  lagDeploys: Type.Integer({ description: 'Number of committed deploys that the member has not activated.' }),
+  isReady: Type.Boolean(),
+  workers: Type.Integer(),
+  clockDifferenceMs: Type.Integer({ description: 'Clock of the member minus clock of the controller.' }),
+  figures: nullable(
+    object({
+      requestsPerSecond: Type.Number(),
+      errorsPerSecond: Type.Number(),
+      p99Ms: nullable(Type.Number()),
+    }),
+  ),
+  controller: Type.String(),
+  seenAgoMs: Type.Integer(),
+})
+const change = object({ kind: Type.String(), what: Type.String(), name: Type.String(), details: texts })
+const diagnostic = Type.Object({
+  severity: Type.String(),
+  file: Type.String(),
+  line: Type.Integer(),
+  column: Type.Integer(),
+  path: Type.String(),
+  message: Type.String(),
+  remedy: Type.String(),
+})
+/** Result of a deploy, rollback or dry run. An aborted deploy is a problem with the same members. */
+export const ResultView = Type.Union([
+  object({
+    result: Type.Literal('committed'),
+    group,
+    deploy: deployNumber,
+    digest,
+    reasons: texts,
+    members: Type.Array(
+      object({
+        member: Type.String(),
+        name: Type.String(),
+        outcome: Type.Union([Type.Literal('active'), Type.Literal('away'), Type.Literal('pending')]),
+        reason: nullable(Type.String()),
+      }),
+    ),
+  }),
+  object({ result: Type.Literal('unchanged'), group, deploy: deployNumber, digest }),
+  object({
+    result: Type.Literal('valid'),
+    group,
+    digest,
+    changes: Type.Array(change),
+    warnings: Type.Array(diagnostic),
+  }),
+])
+/** Differences between two deploys. */
+export const DiffView = object({
+  from: nullable(deployNumber),
+  to: deployNumber,
+  changes: Type.Array(change),
+})
+/** A token in responses, without its text. */
+export const TokenView = object({
+  token: Type.String(),
+  name: Type.String(),
+  role: Type.String(),
+  groups: texts,
+  createdAt: Type.String(),
+  createdBy: Type.String(),
+  isRevoked: Type.Boolean(),
+})
+/** Entry of the audit trail. Its other fields depend on the type. */
+export const EntryView = Type.Object({
+  seq: Type.Integer(),
+  type: Type.String(),
+  at: Type.String(),
+  actor: Type.String(),
+  address: nullable(Type.String()),
+  controller: Type.String(),
+})
+/** A refusal (RFC 9457). */
+export const ProblemView = Type.Object({
+  type: Type.String(),
+  title: Type.String(),
+  status: Type.Integer(),
+  code: Type.String(),
+  detail: Type.String(),
+})
+
+export type DeployBody = Static<typeof DeployBody>
+export type RollbackBody = Static<typeof RollbackBody>

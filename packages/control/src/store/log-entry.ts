@@ -1,0 +1,59 @@
+/** Fields of every entry. Together they are the audit trail. */
+interface EntryHead {
+  /** Unique id, by which an author finds its entry after a lost connection to the store. */
+  readonly id: string
+  /** Time on the clock of the controller, ISO 8601. */
+  readonly at: string
+  /** Name of the token, or `controller`. */
+  readonly actor: string
+  /** Address of the client, or null if the controller acted by itself. */
+  readonly address: string | null
+  /** Id of the controller process that wrote the entry. */
+  readonly controller: string
+}
+
+/** Role of a token. `member` is for gateways and allows nothing else. */
+export type Role = 'viewer' | 'deployer' | 'admin' | 'member'
+
+/** Event of the log. `deploy` is the number of the entry `deploy.started`. */
+export type LogEvent =
+  | {
+      readonly type: 'deploy.started'
+      readonly group: string
+      /** Manifest digest of the bundle. */
+      readonly digest: string
+      readonly note: string
+      /** Number of the deploy whose bundle is deployed again, or null. */
+      readonly rollbackTo: number | null
+      readonly quorumPercent: number
+      readonly deadlineMs: number
+    }
+  | {
+      readonly type: 'deploy.committed'
+      readonly group: string
+      readonly deploy: number
+      /** Names of known members that were away. */
+      readonly missing: readonly string[]
+    }
+  | {
+      readonly type: 'deploy.aborted'
+      readonly group: string
+      readonly deploy: number
+      readonly reasons: readonly string[]
+    }
+  | {
+      readonly type: 'token.created'
+      readonly token: string
+      readonly name: string
+      readonly role: Role
+      /** Globs of the groups that the token is for. */
+      readonly groups: readonly string[]
+      readonly sha256: string
+    }
+  | { readonly type: 'token.revoked'; readonly token: string }
+  | { readonly type: 'member.forgotten'; readonly group: string; readonly member: string }
+
+/** Entry of the log. */
+export type LogEntry = EntryHead & LogEvent
+/** Entry with its number. Numbers start at 1 and have no gaps. */
+export type NumberedEntry = LogEntry & { readonly seq: number }

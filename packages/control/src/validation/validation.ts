@@ -1,0 +1,16 @@
+import type { Diagnostic, PlanChange } from '@sluice/config'
+
+/** Files of a bundle by path. */
+export type BundleFiles = ReadonlyMap<string, Uint8Array>
+
+/** Request to the validation thread. */
+export interface ValidationRequest {
+  readonly files: BundleFiles
+  /** Files of the bundle to compare with; null: none, undefined: do not compare. */
+  readonly before?: BundleFiles | null
+}
+
+/** Result of a validation: all errors of the document, or its warnings and changes. */
+export type Validation =
+  | { readonly ok: true; readonly warnings: readonly Diagnostic[]; readonly changes: readonly PlanChange[] }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
