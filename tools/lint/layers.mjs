@@ -3,6 +3,13 @@
  * package, and no import loops. Types count, because a type that two files need of each other belongs below both.
  */
 
+import { createRequire } from 'node:module'
+
+// dependency-cruiser has no option for JSX, and its parser needs to be told.
+const swc = createRequire(import.meta.resolve('../lint-tools/package.json'))('@swc/core')
+const { parseFileSync } = swc
+swc.parseFileSync = (file, options) => parseFileSync(file, { ...options, tsx: file.endsWith('.tsx') })
+
 /** Packages of this repository that each package may import. */
 const PACKAGES = {
   core: [],
@@ -19,7 +26,7 @@ const PACKAGES = {
 
 /** Files of `gateway` that may also import policies and logger: the composition roots, and tests of policies. */
 const COMPOSITION =
-  '^packages/gateway/src/(policies/|worker/(worker-log|open-sink|main)[.]|supervise/documents/documents-main[.])'
+  '^packages/gateway/src/(policies/|worker/(worker-log|open-sink|main)[.]|supervise/(documents/documents-main|records/log-reader)[.])'
 
 /** Dependencies that only one place may use. */
 const ONLY_IN = {
@@ -104,6 +111,8 @@ const LAYERS = {
   'packages/logger/src/redaction': ['formats', '.'],
   'packages/control-client/src': ['manifest', 'protocol', '.'],
   'packages/control/src': ['store', 'state', 'deploy validation', 'server', '.'],
+  'packages/ui/src': ['app', '.'],
+  'packages/ui/src/app': ['data', 'components', 'pages', '.'],
   'packages/gateway/src': [
     'lib telemetry tracing',
     'kubernetes protocol route plugins',
@@ -127,7 +136,7 @@ const LAYERS = {
     'process listeners',
     'documents parent',
     'rollout limits',
-    'services workers',
+    'records services workers',
     'health status',
     'cache-server',
     '.',
@@ -231,7 +240,6 @@ export default {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules|/dist/' },
-    // The parser does not read JSX.
-    exclude: { path: '/dist/|[.]d[.]ts$|[.]tsx$' },
+    exclude: { path: '/dist/|[.]d[.]ts$' },
   },
 }
