@@ -1,53 +1,27 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
-import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, noBrowser, openPage } from './testing/browser.js'
-import { origin, startGateway, until } from './testing.js'
+import { ATTACK, checkAnswers, logIn, sha256, startDashboard } from './testing/dashboard.js'
+import { until } from './testing.js'
 
 // The dashboard in a real browser, used as a person uses it.
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
-const ATTACK = '<img src=x onerror=window.hacked=1>'
-const PAGES = ['', 'routes', 'routes/slow', 'upstreams', 'configuration', 'explain']
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const SPAN = '00f067aa0ba902b7'
+/** A log with everything that the dashboard shows. */
+const LOG =
+  'sink: file, fields: full, file: { dir: DIR }, capture: { requestIn: { headers: true, body: true } }'
+const PAGES = ['', 'routes', 'routes/slow', 'upstreams', 'log', 'traces', 'configuration', 'explain']
 
-/** Starts a gateway with a fast and a slow route, and returns the address of its dashboard. */
-async function started(t: TestContext) {
-  const fast = await origin(t, (_, response) => response.end('fast'))
-  const slow = await origin(t, (_, response) => void sleep(150).then(() => response.end('slow')))
-  const tokens = ['viewer', 'admin'].map((role) => ({ id: role, role, sha256: sha256(`${role}-token`) }))
-  const documentWith = (limit: number) => `version: 1
-listeners: [{ address: "127.0.0.1:0" }]
-admin: { address: "127.0.0.1:0", tokens: ${JSON.stringify(tokens)} }
-workers: 1
-log: { sink: none }
-upstreams:
-  fast: { targets: ["${fast}", "${slow}"] }
-  slow: { targets: ["${slow}"] }
-routes:
-  - { id: fast, match: { path: /fast }, upstream: fast }
-  - { id: slow, match: { path: /slow }, upstream: slow, policies: [{ use: rate-limit, with: { limit: ${limit}/s } }] }
-  - { id: keys, match: { path: /keys }, upstream: fast, policies: [{ use: api-key, with: { keys: [{ id: ann, sha256: "${sha256('a-secret-key')}" }] } }] }
-  - { id: odd, match: { path: /odd, when: "req.path != '${ATTACK}'" }, respond: { status: 200, body: ok } }
-`
-  const gateway = await startGateway(t, documentWith(1000))
-  const deploy = async (limit: number, note: string) => {
-    const headers = { authorization: 'Bearer admin-token', 'content-type': 'application/yaml' }
-    const path = `/v1/config?note=${encodeURIComponent(note)}`
-    return fetch(`${gateway.admin}${path}`, { method: 'PUT', headers, body: documentWith(limit) })
-  }
-  return { ...gateway, slow, deploy, ui: `${gateway.admin}/ui/` }
-}
-
-async function logIn(page: Page, role = 'admin'): Promise<void> {
-  await page.getByLabel('Token').fill(`${role}-token`)
-  await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+/** Waits until the log page shows a record. */
+async function recorded(page: Page, ui: string): Promise<void> {
+  await page.goto(`${ui}#/log`)
+  await page.locator('tbody tr').first().waitFor()
 }
 
 test('a person logs in, finds the slowest route and drains its target', { skip: noBrowser }, async (t) => {
-  const { ui, url, admin, slow } = await started(t)
+  const { ui, url, admin, slow } = await startDashboard(t)
   const page = await openPage(t, ui)
   await page.getByLabel('Token').fill('a guess')
   await page.getByRole('button', { name: 'Log in' }).click()
@@ -93,15 +67,96 @@ test('a person logs in, finds the slowest route and drains its target', { skip: 
   assert.equal((await fetch(`${url}/slow`)).status, 503)
 })
 
+test('a person finds a slow request in the live log and opens its timeline', {
+  skip: noBrowser,
+}, async (t) => {
+  const { ui, url } = await startDashboard(t, LOG)
+  const page = await openPage(t, ui)
+  await logIn(page, 'operator')
+  await page.getByRole('link', { name: 'Log', exact: true }).click()
+  await page.getByText('No request matches yet.').waitFor()
+  const send = () => Promise.all(['/slow', '/odd', '/keys'].map((path) => fetch(`${url}${path}`)))
+  await send()
+  const rows = page.locator('tbody tr')
+  await until(async () => (await rows.count()) === 3)
+  await page.getByLabel('At least ms').fill('100')
+  await page.keyboard.press('Enter')
+  await until(async () => (await rows.count()) === 1)
+  assert.match(page.url(), /#\/log\?minMs=100$/)
+  await page.reload()
+  await page.getByRole('link', { name: 'GET /slow' }).waitFor()
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await send()
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await until(async () => (await rows.count()) === 2)
+  await rows.first().getByRole('link').click()
+  const phases = page.getByRole('region', { name: 'Phases' })
+  await phases.getByText('wait for the response of the target').waitFor()
+  await page.getByText('By the upstream slow, which returned 200.').waitFor()
+  await page.goto(`${ui}#/log?status=many`)
+  await page.getByRole('alert').getByText("'many' is not a status").waitFor()
+})
+
+test('a person sees why a recorded request got 401, in its trace, and explains it again', {
+  skip: noBrowser,
+}, async (t) => {
+  const { ui, url } = await startDashboard(t, LOG)
+  const headers = { traceparent: `00-${TRACE}-${SPAN}-01`, 'x-api-key': 'wrong-key' }
+  await Promise.all([fetch(`${url}/keys?a=1`, { headers }), fetch(`${url}/fast`, { headers })])
+  const page = await openPage(t, ui)
+  await logIn(page)
+  await page.goto(`${ui}#/log?status=401`)
+  await page.getByRole('link', { name: 'GET /keys' }).click()
+  const refused = page.locator('.card', { hasText: 'Refused' })
+  await refused.getByText('GW_AUTH_INVALID').first().waitFor()
+  await refused.getByText('policy keys/1').waitFor()
+  await page.getByText('x-api-key: ***').waitFor()
+  assert.equal((await page.content()).includes('wrong-key'), false)
+  await page.getByRole('link', { name: 'Show its trace' }).click()
+  const timeline = page.getByRole('region', { name: 'Timeline of the trace' })
+  await timeline.getByRole('link', { name: 'GET /fast' }).waitFor()
+  await timeline.getByRole('link', { name: 'GET /keys' }).click()
+  await page.getByRole('link', { name: 'Explain this request' }).click()
+  await page.getByRole('region', { name: 'Policies of keys' }).getByText('api-key', { exact: true }).waitFor()
+})
+
+test('a person tries a document, and nothing is applied', { skip: noBrowser }, async (t) => {
+  const { ui, admin } = await startDashboard(t)
+  const page = await openPage(t, ui)
+  await logIn(page)
+  await page.getByRole('link', { name: 'Configuration' }).click()
+  await page.getByText('The document as YAML').click()
+  await page.getByRole('region', { name: 'Document' }).getByText('id: slow').waitFor()
+  const document = page.getByLabel('YAML', { exact: true })
+  await document.fill('version: 1\nroutes: [{ id: a, match: { path: a }, respond: {} }]')
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByText('line 2, column').first().waitFor()
+  await document.fill('version: 1\nroutes: [{ id: a, match: { path: /a }, respond: {} }]')
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByText('These would be the changes').waitFor()
+  await page.getByText('route slow').waitFor()
+  await assertAccessible(page)
+  const headers = { authorization: 'Bearer admin-token' }
+  const { deploys } = (await (await fetch(`${admin}/v1/deploys`, { headers })).json()) as {
+    deploys: unknown[]
+  }
+  assert.equal(deploys.length, 1)
+})
+
 test('a viewer sees no buttons that change anything, and a logout ends the session', {
   skip: noBrowser,
 }, async (t) => {
-  const { ui } = await started(t)
+  const { ui } = await startDashboard(t)
   const page = await openPage(t, ui)
   await logIn(page, 'viewer')
   await page.getByRole('link', { name: 'Upstreams' }).click()
   await page.getByText('round-robin').first().waitFor()
   assert.equal(await page.getByRole('button', { name: /^(Drain|Roll back)/ }).count(), 0)
+  await page.getByRole('link', { name: 'Configuration' }).click()
+  await page.getByText('Active plan').waitFor()
+  assert.equal(await page.getByLabel('YAML', { exact: true }).count(), 0)
+  await page.getByRole('link', { name: 'Log', exact: true }).click()
+  await page.getByText('needs a token with the role operator').waitFor()
   await page.getByRole('button', { name: 'Log out' }).click()
   await page.getByLabel('Token').waitFor()
   assert.deepEqual(
@@ -113,7 +168,7 @@ test('a viewer sees no buttons that change anything, and a logout ends the sessi
 })
 
 test('a person compares two deploys and rolls back', { skip: noBrowser }, async (t) => {
-  const { ui, deploy, admin } = await started(t)
+  const { ui, deploy, admin } = await startDashboard(t)
   assert.equal((await deploy(5, 'lower the limit')).status, 200)
   const page = await openPage(t, ui)
   await logIn(page)
@@ -129,12 +184,12 @@ test('a person compares two deploys and rolls back', { skip: noBrowser }, async 
   const headers = { authorization: 'Bearer admin-token' }
   const plan = await (await fetch(`${admin}/v1/plan`, { headers })).text()
   assert.ok(plan.includes('1000/s'))
-  await page.getByText('Secrets are masked').click()
+  await page.getByText('The document with its defaults').click()
   await page.getByText('"version": 1').waitFor()
 })
 
 test('a person finds out which policy answers 401', { skip: noBrowser }, async (t) => {
-  const { ui, url } = await started(t)
+  const { ui, url } = await startDashboard(t)
   assert.equal((await fetch(`${url}/keys`)).status, 401)
   const page = await openPage(t, ui)
   await logIn(page, 'viewer')
@@ -142,6 +197,7 @@ test('a person finds out which policy answers 401', { skip: noBrowser }, async (
   await page.getByRole('link', { name: 'Explain' }).click()
   await page.getByLabel('URL or path').fill('/keys')
   await page.getByLabel('Headers').fill('accept: text/plain')
+  await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   const policies = page.getByRole('region', { name: 'Policies of keys' })
@@ -155,29 +211,42 @@ test('a person finds out which policy answers 401', { skip: noBrowser }, async (
   await assertAccessible(page)
 })
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test(`every page is accessible, in ${colorScheme} colours and at 360 pixels`, {
+for (const [colorScheme, width] of [
+  ['light', 360],
+  ['dark', 1920],
+] as const) {
+  test(`every page is accessible, in ${colorScheme} colours and at ${width} pixels`, {
     skip: noBrowser,
   }, async (t) => {
-    const { ui } = await started(t)
-    const page = await openPage(t, ui, { colorScheme, width: colorScheme === 'light' ? 360 : 1280 })
+    const { ui, url, admin } = await startDashboard(t, LOG)
+    const page = await openPage(t, ui, { colorScheme, width })
+    const answers = await checkAnswers(t, page, admin)
     await page.getByLabel('Token').waitFor()
     await assertAccessible(page)
     await logIn(page)
-    for (const path of PAGES) {
+    const id = (
+      await fetch(`${url}/keys`, { headers: { traceparent: `00-${TRACE}-${SPAN}-01` } })
+    ).headers.get('x-request-id')
+    await recorded(page, ui)
+    for (const path of [
+      ...PAGES,
+      `log/${id}`,
+      `traces/${TRACE}`,
+      'explain?method=GET&url=/keys&consumer=ann',
+    ]) {
       await page.goto(`${ui}#/${path}`)
       await page.locator('.card').first().waitFor()
+      if (path.includes('?')) await page.getByRole('region', { name: 'Policies of keys' }).waitFor()
       await assertAccessible(page)
-      assert.ok(
-        Number(await page.evaluate('document.documentElement.scrollWidth')) <=
-          (page.viewportSize()?.width ?? 0),
-      )
+      assert.ok(Number(await page.evaluate('document.documentElement.scrollWidth')) <= width)
     }
+    for (const path of ['/v1/records', '/v1/records/explain', '/v1/status', '/v1/metrics', '/v1/routes'])
+      assert.ok(answers.has(`get ${path} 200`), path)
   })
 }
 
 test('markup in conditions, notes and addresses is shown as text', { skip: noBrowser }, async (t) => {
-  const { ui, deploy } = await started(t)
+  const { ui, deploy } = await startDashboard(t)
   assert.equal((await deploy(5, ATTACK)).status, 200)
   const page = await openPage(t, ui)
   await logIn(page)

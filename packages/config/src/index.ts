@@ -1,4 +1,5 @@
 export { diffBundles, diffPlans, formatDiff, type PlanChange, type PlanPart } from './compare/diff-plans.js'
+export { displayDocument } from './compare/display-document.js'
 export { displayPlan } from './compare/display-plan.js'
 export { loadBodyLanguages } from './condition/body-languages.js'
 export {

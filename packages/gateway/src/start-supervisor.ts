@@ -112,7 +112,7 @@ function documentsOf(thread: DocumentThread): Documents {
   return {
     load: (source, serving) => thread.load(source, serving),
     resolve: resolvePlan,
-    explain: (bundle, request) => thread.explain(bundle, request),
+    ask: (question) => thread.ask(question),
     compare: (before, after) => thread.compare(before, after),
     display: (bundle) => thread.display(bundle),
     describe: formatDiagnostic,

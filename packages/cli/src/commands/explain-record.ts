@@ -1,6 +1,6 @@
 import { displayPlan, type Plan, type RoutePlan } from '@sluice/config'
-import { errorKind, isErrorCode, visibleText } from '@sluice/core'
-import { inChainOrder } from '@sluice/gateway'
+import { visibleText } from '@sluice/core'
+import { explainRecord, type RecordedPolicy, type RecordedRefusal } from '@sluice/gateway'
 import type { TrafficRecord } from '@sluice/logger'
 import { catalog } from '@sluice/policies'
 import '@sluice/policies/errors'
@@ -13,7 +13,7 @@ import { print, printResult, say } from '../output/output.js'
 import { ageText, shortDigest } from '../output/text.js'
 import { servingPlan } from './diff.js'
 import { findRecord, type ShowOptions } from './logs-show.js'
-import { at, attemptLines, fact, listAt, requestLine } from './record-page.js'
+import { at, attemptLines, fact, requestLine } from './record-page.js'
 
 /** Options of `gw explain --id`. */
 export interface ExplainRecordOptions extends ShowOptions, ServerOptions {
@@ -42,12 +42,10 @@ interface ServedBy {
 }
 
 /** Prints why a request got its response, from its record and the configuration that served it. */
-export async function explainRecord(options: ExplainRecordOptions): Promise<void> {
+export async function explainById(options: ExplainRecordOptions): Promise<void> {
   const { record } = await findRecord(options, options.id)
   const served = await servedBy(options, at(record, 'gw.config'))
-  const route = served.shown?.plan.routes.find(({ id }) => id === at(record, 'route')) ?? null
-  const policies = route === null ? [] : policiesOf(route, record)
-  const refusal = refusalOf(record)
+  const { route, policies, refusal } = explainRecord(record, served.shown?.plan ?? null, catalog)
   const value = {
     record,
     configuration: {
@@ -56,7 +54,7 @@ export async function explainRecord(options: ExplainRecordOptions): Promise<void
       shown: served.shown?.digest ?? null,
       deploy: served.deploy?.value ?? null,
     },
-    route: route === null ? null : { id: route.id, match: route.match },
+    route,
     policies,
     refusal,
   }
@@ -123,7 +121,7 @@ function configurationTexts({ recorded, active, shown, isShown, deploy }: Served
   return texts
 }
 
-function routeLines(record: TrafficRecord, route: RoutePlan | null): string[] {
+function routeLines(record: TrafficRecord, route: Pick<RoutePlan, 'id' | 'match'> | null): string[] {
   const id = at(record, 'route')
   if (id === '' || id === '-')
     return ['route     none: no route matched, or the request was refused before routing']
@@ -140,36 +138,6 @@ function routeLines(record: TrafficRecord, route: RoutePlan | null): string[] {
   return [fact('route', [`${id}, because the request matches ${visibleText(criteria.join(', '))}`])]
 }
 
-/** Reason for a response that is not a success. */
-interface RecordedRefusal {
-  readonly code: string
-  /** Policy that refused the request; empty if none did. */
-  readonly policy: string
-  readonly phase: string
-  readonly reason: string
-  readonly message: string
-  readonly cause: string
-  readonly remedy: string
-  /** Accepted schemes, if the record has response headers. */
-  readonly accepts: string
-}
-
-function refusalOf(record: TrafficRecord): RecordedRefusal | null {
-  const code = at(record, 'error.code')
-  if (code === '') return null
-  const kind = isErrorCode(code) ? errorKind(code) : null
-  return {
-    code,
-    policy: at(record, 'error.policy'),
-    phase: at(record, 'error.phase'),
-    reason: at(record, 'error.reason'),
-    message: at(record, 'error.msg'),
-    cause: kind?.when ?? '',
-    remedy: kind?.remedy ?? '',
-    accepts: at(record, 'hdr.res_out.www-authenticate'),
-  }
-}
-
 function reasonLines(record: TrafficRecord, refusal: RecordedRefusal | null): string[] {
   const consumer = fact('consumer', [at(record, 'consumer.name') || at(record, 'consumer.id') || 'not known'])
   if (refusal === null) {
@@ -183,36 +151,15 @@ function reasonLines(record: TrafficRecord, refusal: RecordedRefusal | null): st
     consumer,
     fact('refused', [
       `with ${code}`,
-      policy === '' ? 'by the gateway' : `by policy ${policy}`,
+      policy === '' ? 'by the gateway' : `by policy ${visibleText(policy)}`,
       `phase ${phase}`,
     ]),
     fact('because', [cause]),
-    fact('detail', [message]),
-    fact('reason', [reason]),
+    fact('detail', [visibleText(message)]),
+    fact('reason', [visibleText(reason)]),
     fact('needed', [remedy]),
-    fact('accepted', [accepts]),
+    fact('accepted', [visibleText(accepts)]),
   ]
-}
-
-/** A policy of the route and its outcome for the request. */
-interface RecordedPolicy {
-  readonly id: string
-  readonly use: string
-  /** `pass`, `skip`, `stop` or `error`; empty if the record does not have it. */
-  readonly out: string
-  readonly note: string
-  readonly when: string | null
-  readonly with: unknown
-  readonly meaning: readonly string[]
-}
-
-function policiesOf({ policies }: RoutePlan, record: TrafficRecord): RecordedPolicy[] {
-  const runs = new Map(listAt(record, 'policies').map((run) => [at(run, 'id'), run]))
-  return inChainOrder(policies, catalog).map(({ id, use, when, with: settings }) => {
-    const run = runs.get(id) ?? {}
-    const meaning = catalog.meanings?.get(use)?.(settings as never) ?? []
-    return { id, use, out: at(run, 'out'), note: at(run, 'note'), when, with: settings, meaning }
-  })
 }
 
 const OUTCOMES: Readonly<Record<string, string>> = {
@@ -230,7 +177,7 @@ function policyLines(policies: readonly RecordedPolicy[], refusing: string): str
     ...policies.flatMap(({ id, use, out, note, when, with: settings, meaning }, i) => {
       const name = id === use ? use : `${use} (${id})`
       const outcome = OUTCOMES[out] ?? (id === refusing ? OUTCOMES['stop']! : 'no outcome recorded')
-      const head = `  ${i + 1}. ${name}: ${outcome}${note === '' ? '' : `, ${note}`}`
+      const head = `  ${i + 1}. ${name}: ${outcome}${note === '' ? '' : `, ${visibleText(note)}`}`
       if (id !== refusing) return [head]
       return [
         head,

@@ -26,7 +26,7 @@ export async function explain(
   method: string,
   url: string,
 ): Promise<void> {
-  if ('id' in options) return (await import('./explain-record.js')).explainRecord(options)
+  if ('id' in options) return (await import('./explain-record.js')).explainById(options)
   const explanation = await explanationOf(options, method, url)
   await printResult(explanation, options.output, () =>
     print(...explanationLines(explanation, options.all === true)),

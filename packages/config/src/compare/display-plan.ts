@@ -97,7 +97,12 @@ function displayAction(action: ActionPlan): ActionPlan {
 }
 
 function displayPolicy(policy: PolicyUse, catalog: Catalog): PolicyUse {
-  const schema = catalog.get(policy.use)?.schema
-  const parameters = schema === undefined ? MASK : maskSecrets(schema, policy.with)
+  const parameters = displayPolicyOptions(policy.use, policy.with, catalog)
   return { ...policy, with: parameters, when: policy.when === null ? null : maskText(policy.when) }
+}
+
+/** Returns the options of a policy with secrets masked; a mask for a policy that is not in the catalog. */
+export function displayPolicyOptions(use: string, options: unknown, catalog: Catalog): unknown {
+  const schema = catalog.get(use)?.schema
+  return schema === undefined ? MASK : maskSecrets(schema, options)
 }

@@ -2,6 +2,7 @@ import type { Endpoint } from './endpoint.js'
 import { type AdminAnswer, problemAnswer } from './problem.js'
 import { QUESTION_ENDPOINTS } from './question-endpoints.js'
 import { READ_ENDPOINTS } from './read-endpoints.js'
+import { RECORD_ENDPOINTS } from './record-endpoints.js'
 import { SESSION_ENDPOINTS } from './session-endpoints.js'
 import { WRITE_ENDPOINTS } from './write-endpoints.js'
 
@@ -11,6 +12,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...WRITE_ENDPOINTS,
   ...SESSION_ENDPOINTS,
   ...QUESTION_ENDPOINTS,
+  ...RECORD_ENDPOINTS,
 ]
 
 /** Read-only health and metrics endpoints, open to anyone who can reach the address. */

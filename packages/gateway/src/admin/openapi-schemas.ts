@@ -1,18 +1,8 @@
-const text = { type: 'string' }
-const count = { type: 'integer', minimum: 0 }
-const digest = { type: ['string', 'null'], pattern: '^[0-9a-f]{64}$' }
-const time = { type: 'string', format: 'date-time' }
+import { count, digest, listOf, numbers, object, ref, text, textOrNull, time } from './openapi-parts.js'
+import { PLAN_SCHEMAS } from './openapi-plan-schemas.js'
+import { RECORD_SCHEMAS } from './openapi-record-schemas.js'
+
 const origin = { enum: ['file', 'api', 'last-good'] }
-const listOf = (items: object) => ({ type: 'array', items })
-const ref = (schema: string) => ({ $ref: `#/components/schemas/${schema}` })
-
-/** Returns the schema of an object with required and optional members. */
-const object = (
-  properties: Readonly<Record<string, object>>,
-  optional: Readonly<Record<string, object>> = {},
-) => ({ type: 'object', required: Object.keys(properties), properties: { ...properties, ...optional } })
-
-const numbers = { type: 'object', additionalProperties: { type: 'number' } }
 const policyRuns = {
   type: 'object',
   description: 'Measured runs of policies by their id.',
@@ -39,15 +29,17 @@ const logTargets = {
 
 const targetState = {
   health: { enum: ['unchecked', 'unknown', 'healthy', 'unhealthy'] },
-  problem: { type: ['string', 'null'], description: 'Reason why the last check failed.' },
+  problem: { ...textOrNull, description: 'Reason why the last check failed.' },
   checkedAt: { type: ['string', 'null'], format: 'date-time' },
   drained: { type: 'boolean' },
 }
 
-const deployMembers = { id: text, at: time, digest, origin, actor: text, note: text }
+const deployMembers = { id: text, at: time, digest: text, origin, actor: text, note: text }
 
 /** Schemas referenced by the operations in `openapi.ts`. */
 export const OPENAPI_SCHEMAS = {
+  ...PLAN_SCHEMAS,
+  ...RECORD_SCHEMAS,
   Problem: {
     ...object({ type: text, title: text, status: count, code: text, detail: text }),
     description: 'RFC 9457. Some codes add members: diagnostics, reasons, digest.',
@@ -55,16 +47,15 @@ export const OPENAPI_SCHEMAS = {
   Health: object({ status: { enum: ['ok', 'ready'] } }),
   OpenApi: { type: 'object' },
   Plan: { type: 'object', description: 'The plan as printed by `gw render`.' },
-  Routes: object({ digest, routes: listOf({ type: 'object' }) }),
+  Document: object({ yaml: { ...text, description: 'The document without comments.' } }),
   Upstreams: object({
     digest,
-    upstreams: listOf(
-      object(
-        { name: text, balance: text, targets: listOf(ref('Target')), numbers },
-        { canary: ref('Canary') },
-      ),
-    ),
+    upstreams: listOf(ref('Upstream')),
   }),
+  Upstream: object(
+    { name: text, balance: text, targets: listOf(ref('Target')), numbers },
+    { canary: ref('Canary') },
+  ),
   Canary: object({
     percent: { type: 'number', description: 'Share of the keys, from 0 to 1.' },
     key: { ...text, description: 'The key, such as `ip` or `header:x-user`.' },
@@ -130,7 +121,8 @@ export const OPENAPI_SCHEMAS = {
     },
     { targets: logTargets },
   ),
-  Deploys: object({ digest, deploys: listOf(object(deployMembers)) }),
+  Deploys: object({ digest, deploys: listOf(ref('Deploy')) }),
+  Deploy: object(deployMembers),
   Changes: object({ changes: listOf(ref('Change')) }),
   Change: object({
     kind: { enum: ['add', 'change', 'remove'] },
@@ -146,11 +138,23 @@ export const OPENAPI_SCHEMAS = {
         headers: { type: 'object', additionalProperties: text },
         body: text,
         clientIp: { ...text, default: '127.0.0.1' },
+        consumer: {
+          ...object(
+            { id: text },
+            {
+              name: text,
+              groups: listOf(text),
+              roles: listOf(text),
+              scopes: listOf(text),
+              claims: { type: 'object', additionalProperties: text },
+            },
+          ),
+          description: 'Consumer to assume as authenticated.',
+        },
       },
     ),
     additionalProperties: false,
   },
-  Explanation: { type: 'object', description: 'The explanation as printed by `gw explain -o json`.' },
   Applied: object({
     result: { enum: ['applied', 'unchanged', 'valid', 'prepared'] },
     digest,
@@ -204,10 +208,13 @@ export const OPENAPI_SCHEMAS = {
     at: time,
     boundsSeconds: { ...listOf({ type: 'number' }), description: 'Upper bounds of the latency buckets.' },
     total: ref('Traffic'),
-    routes: listOf({ allOf: [ref('Traffic'), object({ id: text, errors: numbers, policies: policyRuns })] }),
+    routes: listOf(ref('RouteTraffic')),
     errors: { ...numbers, description: 'Number of errors by code.' },
     certificates: listOf(object({ file: text, expiresSeconds: { type: ['integer', 'null'] } })),
   }),
+  RouteTraffic: {
+    allOf: [ref('Traffic'), object({ id: text, errors: numbers, policies: policyRuns })],
+  },
   Traffic: object({
     requests: { ...numbers, description: 'Number of requests by status class, such as 2xx.' },
     durationSeconds: { type: 'number', description: 'Sum of all durations.' },

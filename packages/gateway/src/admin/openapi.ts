@@ -119,6 +119,20 @@ const changeOf = (summary: string, asked: string, answered: string) => ({
 
 const NO_PLAN = { 503: problem('No configuration is active yet.') }
 
+const RECORD_FILTERS = [
+  ['status', 'Such as 404, 5xx or 400-499.'],
+  ['route', 'Route id.'],
+  ['method', 'Method.'],
+  ['path', 'Path prefix, or the whole path if it contains `*`, which matches any text.'],
+  ['consumer', 'Id or name of a consumer.'],
+  ['id', 'Request id.'],
+  ['trace', 'Trace id.'],
+  [
+    'since',
+    'Time from which requests ended, such as `at` of the previous answer. Older records are not read.',
+  ],
+] as const
+
 /** The admin API in OpenAPI 3.1, as returned by `GET /openapi.json`. */
 export const OPENAPI = {
   openapi: '3.1.0',
@@ -204,7 +218,45 @@ export const OPENAPI = {
         },
       },
     },
+    '/v1/records': {
+      get: {
+        summary: 'The newest records of the traffic log that match, without headers and bodies',
+        parameters: [
+          ...RECORD_FILTERS.map(([name, description]) => ({
+            name,
+            in: 'query',
+            description,
+            schema: { type: 'string', maxLength: 1024 },
+          })),
+          { name: 'minMs', in: 'query', description: 'Minimum duration.', schema: { type: 'integer' } },
+          { name: 'limit', in: 'query', schema: { type: 'integer', default: 100, maximum: 500 } },
+        ],
+        responses: {
+          200: json('OK.', 'Records'),
+          400: problem('A filter is invalid.'),
+          ...REFUSALS,
+          503: problem('The log cannot be read, or too many searches run.'),
+        },
+      },
+    },
+    '/v1/records/explain': {
+      get: {
+        summary:
+          'The newest record with an id, and why the request got its response, as `gw explain --id` does',
+        parameters: [
+          { name: 'id', in: 'query', required: true, schema: { type: 'string', maxLength: 1024 } },
+        ],
+        responses: {
+          200: json('OK.', 'ExplainedRecord'),
+          400: problem('The id is missing.'),
+          ...REFUSALS,
+          404: problem('There is no such record.'),
+          503: problem('The log cannot be read, or too many searches run.'),
+        },
+      },
+    },
     '/v1/config': {
+      ...read('The active document as YAML with secrets masked', 'Document', NO_PLAN),
       put: {
         summary: 'Applies a document on all workers or on none',
         parameters: [

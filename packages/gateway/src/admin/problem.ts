@@ -85,6 +85,11 @@ export const ADMIN_ERRORS = {
     title: 'Store unavailable',
     when: 'The `state` server, which holds the counts, does not answer.',
   },
+  GW_ADMIN_LOG_UNREADABLE: {
+    status: 503,
+    title: 'Traffic log not readable',
+    when: 'No target of the traffic log can be read, or it does not answer.',
+  },
   GW_ADMIN_BUSY: { status: 503, title: 'Too many deploys', when: 'Too many deploys are waiting; try again.' },
   GW_ADMIN_NOT_READY: {
     status: 503,

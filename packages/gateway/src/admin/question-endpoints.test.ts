@@ -46,10 +46,24 @@ test('malformed requests to explain are refused before they reach the thread', a
     { url: '/', body: 7 },
     { url: 'x'.repeat(20_000) },
     { url: '/', more: 1 },
+    ...[7, {}, { id: 'a', groups: 'b' }, { id: 'a', claims: { b: 1 } }, { id: 'a', more: 1 }].map(
+      (consumer) => ({
+        url: '/',
+        consumer,
+      }),
+    ),
     { url: 'neither a path nor a URL' },
   ])
     assert.equal((await explain(body)).status, 400, JSON.stringify(body).slice(0, 80))
   assert.equal((await explain({ url: '/first' })).status, 200)
+  assert.equal((await explain({ url: '/first', consumer: { id: 'ann', roles: ['a'] } })).status, 200)
+})
+
+test('the active document is shown as YAML', async (t) => {
+  const { gateway } = await started(t)
+  await gateway.put(fakeDocument('second'))
+  const { yaml } = (await (await gateway.api('/v1/config')).json()) as { yaml: string }
+  assert.match(yaml, /id: second/)
 })
 
 test('many questions at once are bounded, and a deploy still gets its turn', async (t) => {

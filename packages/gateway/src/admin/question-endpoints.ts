@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { type Consumer, consumerOf } from '@sluice/core'
 import type { ExplainedRequest } from '../explain/arrival.js'
 import type { DocumentAnswer } from '../supervise/documents/documents.js'
 import type { AdminCall, Endpoint } from './endpoint.js'
@@ -9,10 +10,11 @@ import { type Members, readJson } from './request-body.js'
 export const QUESTION_ENDPOINTS: readonly Endpoint[] = [
   { method: 'GET', path: '/v1/deploys/diff', access: 'viewer', answer: getDiff },
   { method: 'POST', path: '/v1/explain', access: 'viewer', answer: postExplain },
+  { method: 'GET', path: '/v1/config', access: 'viewer', answer: getConfig },
 ]
 
 const USAGE =
-  'send {"method":"GET","url":"/orders/7"}, and if needed "headers":{"NAME":"VALUE"}, "body":"TEXT" and "clientIp":"10.0.0.1"'
+  'send {"method":"GET","url":"/orders/7"}, and if needed "headers":{"NAME":"VALUE"}, "body":"TEXT", "clientIp":"10.0.0.1" and "consumer":{"id":"ann","groups":["staff"]}'
 const MAX_URL_CHARS = 16_384
 const MAX_HEADERS = 200
 const MAX_VALUE_CHARS = 16_384
@@ -30,7 +32,7 @@ async function getDiff({ backend, query }: AdminCall): Promise<AdminAnswer> {
 async function postExplain(call: AdminCall): Promise<AdminAnswer> {
   const asked = await readJson(
     call,
-    ['method', 'url', 'headers', 'body', 'clientIp'],
+    ['method', 'url', 'headers', 'body', 'clientIp', 'consumer'],
     explainedRequest,
     USAGE,
   )
@@ -40,7 +42,15 @@ async function postExplain(call: AdminCall): Promise<AdminAnswer> {
   return answerOf(answer)
 }
 
-function answerOf(answer: DocumentAnswer): AdminAnswer {
+async function getConfig({ backend }: AdminCall): Promise<AdminAnswer> {
+  const answer = await backend.questions.document()
+  return answer === null
+    ? problemAnswer('GW_ADMIN_NOT_READY', 'the history does not have the active document')
+    : answerOf(answer)
+}
+
+/** Converts an answer of the document thread. */
+export function answerOf(answer: DocumentAnswer): AdminAnswer {
   if (answer.ok)
     return { status: 200, headers: { 'content-type': 'application/json' }, body: `${answer.json}\n` }
   const { isBusy, problem } = answer
@@ -52,11 +62,40 @@ function answerOf(answer: DocumentAnswer): AdminAnswer {
 function explainedRequest(members: Members): ExplainedRequest | null {
   const { method = 'GET', url, headers = {}, body = null, clientIp = '127.0.0.1' } = members
   const fields = fieldsOf(headers)
+  const consumer = assumedConsumer(members['consumer'] ?? null)
   if (typeof method !== 'string' || !METHOD.test(method)) return null
   if (typeof url !== 'string' || url.length > MAX_URL_CHARS || fields === null) return null
   if (typeof clientIp !== 'string' || isIP(clientIp) === 0) return null
   if (body !== null && typeof body !== 'string') return null
-  return { method, url, headers: fields, body: body === null ? null : Buffer.from(body), clientIp }
+  if (consumer === undefined) return null
+  const assumed = consumer === null ? {} : { consumer }
+  return {
+    method,
+    url,
+    headers: fields,
+    body: body === null ? null : Buffer.from(body),
+    clientIp,
+    ...assumed,
+  }
+}
+
+/** Returns the consumer to assume, null for none, or undefined if it is invalid. */
+function assumedConsumer(value: unknown): Consumer | null | undefined {
+  if (value === null) return null
+  const { id, name = id, groups = [], roles = null, scopes = null, claims = {}, ...others } = value as Members
+  const isValid =
+    typeof id === 'string' &&
+    typeof name === 'string' &&
+    [groups, roles ?? [], scopes ?? []].every(isTextList) &&
+    isTextList(typeof claims === 'object' && claims !== null ? Object.values(claims) : null) &&
+    Object.keys(others).length === 0
+  if (!isValid) return undefined
+  const facts = { name, groups, roles, scopes, claims: new Map(Object.entries(claims as object)) }
+  return consumerOf('assumed', id, facts as Partial<Consumer>)
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
 function fieldsOf(headers: unknown): [string, string][] | null {

@@ -6,6 +6,7 @@ import type { ResponsesQuery } from '../worker/messages.js'
 import type { DrainRequest, TargetStatus } from './health/target-states.js'
 import type { Bans } from './limits/bans.js'
 import type { LimitCounters } from './limits/limit-counters.js'
+import type { RecordSearch } from './records/record-search.js'
 import type { ApplyRequest, ApplyResult } from './rollout/apply-result.js'
 import type { Deploy } from './rollout/deploy-history.js'
 import type { DocumentQuestions } from './rollout/document-questions.js'
@@ -44,9 +45,11 @@ export interface AdminBackend {
    */
   queryResponses(what: ResponsesQuery): Promise<readonly (ResponsesAnswer | null)[]>
   logIdentity(): LogIdentity
+  /** Searches the traffic log. */
+  readonly records: Pick<RecordSearch, 'search'>
   deploys(): readonly Deploy[]
   /** Answers questions about the active document and earlier ones. */
-  readonly questions: Pick<DocumentQuestions, 'explain' | 'diffDeploys'>
+  readonly questions: Pick<DocumentQuestions, 'explain' | 'explainRecord' | 'document' | 'diffDeploys'>
   apply(text: string, request: WriteRequest): Promise<ApplyResult>
   /** Holds a prepared document until it is activated or discarded. */
   readonly held: Pick<HeldRollout, 'prepare' | 'settle'>

@@ -18,6 +18,7 @@ import { PersistentMemory } from './limits/persistent-memory.js'
 import { CertificateWatch } from './listeners/certificate-watch.js'
 import { ListenerPorts } from './listeners/listener-ports.js'
 import { notifyParent } from './parent/parent-link.js'
+import { RecordSearch } from './records/record-search.js'
 import type { ApplyRequest, ApplyResult } from './rollout/apply-result.js'
 import { type Deploy, DeployHistory } from './rollout/deploy-history.js'
 import { Deployment } from './rollout/deployment.js'
@@ -65,6 +66,7 @@ export class Supervisor implements AdminBackend {
   readonly #deployment: Deployment
   readonly held = new HeldRollout()
   readonly questions: DocumentQuestions
+  readonly records: RecordSearch
   readonly #changes = new StateChanges()
   readonly #startedAt = new Date()
   readonly #startedMono = performance.now()
@@ -88,6 +90,7 @@ export class Supervisor implements AdminBackend {
     this.limits = new LimitCounters(stores, log)
     this.bans = new Bans(stores, log)
     this.questions = new DocumentQuestions({ documents, history: this.#history, bundle })
+    this.records = new RecordSearch(() => stores.plan()?.log ?? null)
     this.#lastGood = new LastGoodFile(dependencies.dataDir)
     this.#endpoints = dependencies.openEndpoints(this)
     this.#cacheServer = new EmbeddedCacheServer(log)
@@ -123,10 +126,9 @@ export class Supervisor implements AdminBackend {
       onServing: (plan) => this.#targets.serve(plan),
       log,
     })
-    const rollOut = fleet.rollOut.bind(fleet)
     this.#deployment = new Deployment({
       documents,
-      rollOut,
+      rollOut: fleet.rollOut.bind(fleet),
       lastGood: this.#lastGood,
       history: this.#history,
       save: dependencies.saveDocument,

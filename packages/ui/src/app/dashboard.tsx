@@ -1,14 +1,18 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Announcement } from './components/announcement.js'
-import { Badge } from './components/parts.js'
-import type { Session } from './data/answers.js'
+import { Badge, Card } from './components/parts.js'
+import { type Address, useAddress } from './data/address.js'
+import type { Session } from './data/admin-api.js'
 import { liveFigures, useLive } from './data/live.js'
 import { type Refused, request } from './data/request.js'
 import { Configuration } from './pages/configuration.js'
 import { Explain } from './pages/explain.js'
+import { Log } from './pages/log.js'
 import { Login } from './pages/login.js'
 import { Overview } from './pages/overview.js'
+import { RecordPage } from './pages/record.js'
 import { RoutePage, Routes } from './pages/routes.js'
+import { TracePage, Traces } from './pages/trace.js'
 import { Upstreams } from './pages/upstreams.js'
 
 /** Names of the pages by the first part of the address. */
@@ -16,6 +20,8 @@ const PAGES: Readonly<Record<string, string>> = {
   '': 'Overview',
   routes: 'Routes',
   upstreams: 'Upstreams',
+  log: 'Log',
+  traces: 'Traces',
   configuration: 'Configuration',
   explain: 'Explain',
 }
@@ -50,7 +56,8 @@ export function Dashboard() {
 }
 
 function Pages({ session, onLogout }: { session: Session; onLogout: () => void }) {
-  const [name, id] = useAddress()
+  const address = useAddress()
+  const { page: name, id } = address
   const title = PAGES[name] ?? 'Not found'
   const heading = useRef<HTMLHeadingElement>(null)
   const isFirst = useRef(true)
@@ -89,20 +96,44 @@ function Pages({ session, onLogout }: { session: Session; onLogout: () => void }
         <h1 ref={heading} tabIndex={-1}>
           {id === null ? title : id}
         </h1>
-        <Page name={name} id={id} session={session} />
+        <Page address={address} session={session} />
       </main>
       <Announcement />
     </>
   )
 }
 
-function Page({ name, id, session }: { name: string; id: string | null; session: Session }) {
-  if (name === '') return <Overview />
-  if (name === 'routes') return id === null ? <Routes /> : <RoutePage id={id} />
-  if (name === 'upstreams') return <Upstreams session={session} />
-  if (name === 'configuration') return <Configuration session={session} />
-  if (name === 'explain') return <Explain />
-  return <p class="empty">There is no such page.</p>
+function Page({ address, session }: { address: Address; session: Session }) {
+  const { page, id, query } = address
+  const isViewer = session.role === 'viewer'
+  switch (page) {
+    case '':
+      return <Overview />
+    case 'routes':
+      return id === null ? <Routes /> : <RoutePage id={id} />
+    case 'upstreams':
+      return <Upstreams session={session} />
+    case 'configuration':
+      return <Configuration session={session} />
+    case 'explain':
+      return <Explain key={String(query)} query={query} />
+    case 'log':
+      if (isViewer) return <NotAllowed />
+      return id === null ? <Log query={query} /> : <RecordPage key={id} id={id} />
+    case 'traces':
+      if (isViewer) return <NotAllowed />
+      return id === null ? <Traces /> : <TracePage key={id} id={id} />
+    default:
+      return <p class="empty">There is no such page.</p>
+  }
+}
+
+function NotAllowed() {
+  return (
+    <Card title="Not allowed">
+      <p>Records of requests may contain personal data. Reading them needs a token with the role operator.</p>
+    </Card>
+  )
 }
 
 /** Shows whether the gateway is ready, and whether the figures are current. */
@@ -116,24 +147,4 @@ function GatewayState() {
   ) : (
     <Badge tone="bad">not ready: {status.reason}</Badge>
   )
-}
-
-/** Returns the page and the id in the address, such as `#/routes/orders`. */
-function useAddress(): readonly [name: string, id: string | null] {
-  const [hash, setHash] = useState(location.hash)
-  useEffect(() => {
-    const change = (): void => setHash(location.hash)
-    addEventListener('hashchange', change)
-    return () => removeEventListener('hashchange', change)
-  }, [])
-  const [, name = '', id] = /^#\/([a-z]*)(?:\/(.+))?$/.exec(hash) ?? []
-  return [name, id === undefined ? null : decoded(id)]
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

@@ -1,6 +1,7 @@
 import { EMPTY_LOG } from '@sluice/core'
 import type { AdminBackend, WriteRequest } from '../../supervise/admin-backend.js'
 import type { DrainRequest } from '../../supervise/health/target-states.js'
+import type { RecordQuery, RecordsAnswer } from '../../supervise/records/record-query.js'
 import type { ApplyResult } from '../../supervise/rollout/apply-result.js'
 import type { SupervisorStatus } from '../../supervise/status/status.js'
 import { fakeBundle } from '../../supervise/testing/fake-plan.js'
@@ -63,7 +64,22 @@ export class FakeBackend implements AdminBackend {
   }
   readonly questions: AdminBackend['questions'] = {
     explain: async () => ({ ok: true, json: '{}' }),
+    explainRecord: async () => ({ ok: true, json: '{}' }),
+    document: async () => ({ ok: true, json: '{}' }),
     diffDeploys: async () => ({ ok: true, json: '{"changes":[]}' }),
+  }
+  /** Queries for records of the traffic log. */
+  readonly searched: RecordQuery[] = []
+  found: RecordsAnswer = {
+    ok: true,
+    searched: { kind: 'file', where: 'data/traffic', isComplete: true },
+    records: [{ '@timestamp': '2026-01-01T00:00:00.000Z', id: 'r1', hdr: { req_in: { a: '1' } } }],
+  }
+  readonly records: AdminBackend['records'] = {
+    search: async (query) => {
+      this.searched.push(query)
+      return this.found
+    },
   }
   /** Deploys wait for this promise. */
   until: Promise<void> = Promise.resolve()

@@ -5,6 +5,7 @@ import {
   DocumentLoader,
   type DocumentSource,
   diffBundles,
+  displayDocument,
   displayPlan,
   loadBodyLanguages,
   loadNamedPolicies,
@@ -18,6 +19,7 @@ import {
 } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
 import type { ExplainedRequest } from '../../explain/arrival.js'
+import type { TrafficRecord } from '../../explain/explain-record.js'
 
 /** Settings passed to the document thread. */
 export interface CheckSettings {
@@ -29,7 +31,13 @@ export interface CheckSettings {
 export type DocumentRequest =
   | { readonly kind: 'check'; readonly source: DocumentSource; readonly serving: ConfigBundle | null }
   | { readonly kind: 'display'; readonly bundle: ConfigBundle }
+  | BundleQuestion
+
+/** Question about a bundle that is answered with JSON. */
+export type BundleQuestion =
   | { readonly kind: 'explain'; readonly bundle: ConfigBundle; readonly request: ExplainedRequest }
+  | { readonly kind: 'explain-record'; readonly bundle: ConfigBundle; readonly record: TrafficRecord }
+  | { readonly kind: 'document'; readonly bundle: ConfigBundle; readonly text: string }
 
 /** A bundle with its routes as texts, or all errors in the document. */
 export type CheckResult =
@@ -44,7 +52,8 @@ export type CheckResult =
 
 /**
  * Answers the messages sent to this thread. `check` turns a document into its bundle or its errors; `display`
- * returns a bundle's plan with all secrets masked; `explain` returns an explanation as JSON, or an error. Call it once, in the thread's entry file.
+ * returns a bundle's plan with all secrets masked; the others return JSON, or an error. Call it once, in the thread's
+ * entry file.
  */
 export function checkDocuments(catalog: Catalog): void {
   const settings = { catalog, ...(workerData as CheckSettings) }
@@ -69,19 +78,25 @@ export function checkDocuments(catalog: Catalog): void {
     await loadPlannedPolicies(plan, catalog)
     return displayPlan(plan, catalog)
   }
-  const explain = async (packed: ConfigBundle, request: ExplainedRequest): Promise<string | Error> => {
-    // Only for this, because it loads the modules of the request path.
-    const { explainRequest } = await import('../../explain/explain-request.js')
-    const bundle = unpackBundle(packed)
+  const tell = async (asked: BundleQuestion): Promise<unknown> => {
+    const bundle = unpackBundle(asked.bundle)
     await loadPlannedPolicies(bundle.plan, catalog)
-    return explainRequest(bundle, catalog, request).then(
-      (explanation) => JSON.stringify(explanation),
-      (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
-    )
+    if (asked.kind === 'document') return { yaml: displayDocument(asked.text, catalog, bundle.plan.plugins) }
+    // Only for these, because they load the modules of the request path.
+    if (asked.kind === 'explain') {
+      const { explainRequest } = await import('../../explain/explain-request.js')
+      return explainRequest(bundle, catalog, asked.request)
+    }
+    const { explainRecord } = await import('../../explain/explain-record.js')
+    return explainRecord(asked.record, displayPlan(bundle.plan, catalog), catalog)
   }
   const answerTo = (asked: DocumentRequest): Promise<unknown> => {
     if (asked.kind === 'check') return check(asked.source, asked.serving)
-    return asked.kind === 'display' ? display(asked.bundle) : explain(asked.bundle, asked.request)
+    if (asked.kind === 'display') return display(asked.bundle)
+    return tell(asked).then(
+      (answer) => JSON.stringify(answer),
+      (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+    )
   }
   parentPort!.on('message', async (asked: DocumentRequest) => {
     parentPort!.postMessage(await answerTo(asked))

@@ -1,8 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { ConfigBundle, DocumentSource, Plan } from '@sluice/config'
-import type { ExplainedRequest } from '../../explain/arrival.js'
 import { ProcessClock, processTimeout } from '../process/process-clock.js'
-import type { CheckResult, CheckSettings, DocumentRequest } from './document-checks.js'
+import type { BundleQuestion, CheckResult, CheckSettings, DocumentRequest } from './document-checks.js'
 import type { DocumentAnswer } from './documents.js'
 
 /** Limits for checking a document. A document that exceeds them is refused. */
@@ -79,11 +78,11 @@ export class DocumentThread {
     return this.#inTurn(() => this.#ask<Plan>({ kind: 'display', bundle }, fail))
   }
 
-  /** Explains what a bundle does with a request. */
-  explain(bundle: ConfigBundle, request: ExplainedRequest): Promise<DocumentAnswer> {
+  /** Answers a question about a bundle. */
+  ask(question: BundleQuestion): Promise<DocumentAnswer> {
     return this.#question(async () => {
       const fail = (problem: string): Error => new Error(problem)
-      const result = await this.#ask<string | Error>({ kind: 'explain', bundle, request }, fail, QUESTION_MS)
+      const result = await this.#ask<string | Error>(question, fail, QUESTION_MS)
       return typeof result === 'string' ? { ok: true, json: result } : failed(result.message)
     })
   }

@@ -1,6 +1,5 @@
 import type { ConfigBundle, Diagnostic, DocumentSource, Plan } from '@sluice/config'
-import type { ExplainedRequest } from '../../explain/arrival.js'
-import type { CheckResult } from './document-checks.js'
+import type { BundleQuestion, CheckResult } from './document-checks.js'
 
 /** JSON text that answers a question about documents, or the reason why there is none. */
 export type DocumentAnswer =
@@ -17,8 +16,8 @@ export interface Documents {
   resolve(bundle: ConfigBundle): Plan
   /** Returns the plan with all secrets masked. */
   display(bundle: ConfigBundle): Promise<Plan>
-  /** Explains what a bundle does with a request, as `gw explain` does. Secrets are masked. */
-  explain(bundle: ConfigBundle, request: ExplainedRequest): Promise<DocumentAnswer>
+  /** Answers a question about a bundle. Secrets are masked. */
+  ask(question: BundleQuestion): Promise<DocumentAnswer>
   /** Returns the changes between two documents. Secrets are masked. */
   compare(before: DocumentSource, after: DocumentSource): Promise<DocumentAnswer>
   /** Formats a diagnostic as one line: `F:line:column: message (remedy)`. */

@@ -1,4 +1,4 @@
-import type { Change } from '../data/answers.js'
+import type { Change } from '../data/admin-api.js'
 
 const SIGNS = { add: '+', change: '~', remove: '-' } as const
 const WORDS = { add: 'added', change: 'changed', remove: 'removed' } as const

@@ -1,6 +1,6 @@
 import { type Rates, ratesBetween } from '@sluice/core/traffic-rates'
 import { useEffect, useState } from 'preact/hooks'
-import type { Metrics, Status } from './answers.js'
+import type { Metrics, Status } from './admin-api.js'
 import { Refused, request } from './request.js'
 
 /** Figures at a point in time, for the charts. */

@@ -2,16 +2,19 @@ import { useEffect, useState } from 'preact/hooks'
 import { Changes } from '../components/changes.js'
 import { Confirmation } from '../components/confirmation.js'
 import { Badge, Card, type Column, Problem, Table } from '../components/parts.js'
+import { Source } from '../components/source.js'
+import { isActive } from '../data/active-deploy.js'
+import type { Change, Deploy, Deploys, Document, Session } from '../data/admin-api.js'
 import { useAnswer } from '../data/answer.js'
-import { type Change, type Deploy, type History, isActive, type Session } from '../data/answers.js'
 import { request } from '../data/request.js'
 import { ageText } from '../data/text.js'
+import { Trial } from './trial.js'
 
 const RELOAD_MS = 10_000
 
-/** The deploys with their differences, and the active plan. Admins can roll back. */
+/** The deploys with their differences, the active document and its plan. Admins can roll back and try documents. */
 export function Configuration({ session }: { session: Session }) {
-  const { value, problem, reload } = useAnswer<History>('/v1/deploys', RELOAD_MS)
+  const { value, problem, reload } = useAnswer<Deploys>('/v1/deploys', RELOAD_MS)
   const [target, setTarget] = useState<Deploy | null>(null)
   if (value === null) return problem === null ? <p class="empty">Loading …</p> : <Problem text={problem} />
   const close = (): void => {
@@ -30,14 +33,16 @@ export function Configuration({ session }: { session: Session }) {
         />
       </Card>
       {value.deploys.length > 1 ? <Comparison deploys={value.deploys} /> : null}
-      <ActivePlan digest={value.digest} />
+      <ActiveDocument digest={value.digest ?? ''} />
+      <ActivePlan digest={value.digest ?? ''} />
+      {session.role === 'admin' ? <Trial /> : null}
       {target === null ? null : <RollbackDialog deploy={target} onClose={close} />}
     </>
   )
 }
 
 function columnsFor(
-  history: History,
+  history: Deploys,
   onRollback: ((deploy: Deploy) => void) | null,
 ): readonly Column<Deploy>[] {
   const columns: readonly Column<Deploy>[] = [
@@ -111,12 +116,25 @@ function ActivePlan({ digest }: { digest: string }) {
 function PlanText() {
   const { value, problem } = useAnswer<unknown>('/v1/plan')
   if (value === null) return problem === null ? <p class="empty">Loading …</p> : <Problem text={problem} />
+  return <Source label="Plan" text={JSON.stringify(value, null, 2)} />
+}
+
+function ActiveDocument({ digest }: { digest: string }) {
+  const [isOpen, setOpen] = useState(false)
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
-    <section class="plan" tabIndex={0} aria-label="Plan">
-      <pre>{JSON.stringify(value, null, 2)}</pre>
-    </section>
+    <Card title="Active document" note={digest.slice(0, 12)}>
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>The document as YAML, without its comments. Secrets are masked.</summary>
+        {isOpen ? <DocumentText key={digest} /> : null}
+      </details>
+    </Card>
   )
+}
+
+function DocumentText() {
+  const { value, problem } = useAnswer<Document>('/v1/config')
+  if (value === null) return problem === null ? <p class="empty">Loading …</p> : <Problem text={problem} />
+  return <Source label="Document" text={value.yaml} />
 }
 
 function RollbackDialog({ deploy, onClose }: { deploy: Deploy; onClose: () => void }) {

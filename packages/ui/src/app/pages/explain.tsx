@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Badge, Card, type Column, Problem, Table } from '../components/parts.js'
-import type { ExplainedPolicy, Explanation } from '../data/answers.js'
+import type { ExplainedPolicy, Explanation } from '../data/admin-api.js'
 import { request } from '../data/request.js'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
@@ -8,16 +8,19 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 const MAX_LOSERS = 20
 
 /** A form that explains what the gateway does with a request. Nothing is sent. */
-export function Explain() {
-  const [method, setMethod] = useState('GET')
-  const [url, setUrl] = useState('')
+export function Explain({ query }: { query: URLSearchParams }) {
+  const [method, setMethod] = useState(query.get('method') ?? 'GET')
+  const [url, setUrl] = useState(query.get('url') ?? '')
   const [headers, setHeaders] = useState('')
+  const [consumer, setConsumer] = useState({ ...NOBODY, id: query.get('consumer') ?? '' })
   const [answer, setAnswer] = useState<Explanation | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
-  const ask = (event: Event): void => {
-    event.preventDefault()
+  const clientIp = query.get('clientIp')
+  const ask = (event?: Event): void => {
+    event?.preventDefault()
     setProblem(null)
-    request<Explanation>('POST', '/v1/explain', { method, url, headers: fieldsOf(headers) }).then(
+    const asked = { method, url, headers: fieldsOf(headers), ...consumerPart(consumer) }
+    request<Explanation>('POST', '/v1/explain', clientIp === null ? asked : { ...asked, clientIp }).then(
       setAnswer,
       (error: Error) => {
         setAnswer(null)
@@ -25,6 +28,10 @@ export function Explain() {
       },
     )
   }
+  // A link from a recorded request asks at once.
+  useEffect(() => {
+    if (url !== '') ask()
+  }, [])
   return (
     <>
       <form class="card" onSubmit={ask}>
@@ -60,6 +67,10 @@ export function Explain() {
           value={headers}
           onInput={(event) => setHeaders(event.currentTarget.value)}
         />
+        <details open={consumer.id !== ''}>
+          <summary>Assume a consumer, as if it had logged in</summary>
+          <ConsumerFields consumer={consumer} onChange={setConsumer} />
+        </details>
         <div class="buttons">
           <button type="submit" class="primary">
             Explain
@@ -77,6 +88,50 @@ function fieldsOf(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const pairs = lines.map((line) => line.split(/:(.*)/s).map((part) => part.trim()))
   return Object.fromEntries(pairs.map(([name = '', value = '']) => [name, value]))
+}
+
+/** An assumed consumer. Lists are separated by commas. */
+interface AssumedConsumer {
+  readonly id: string
+  readonly groups: string
+  readonly roles: string
+  readonly scopes: string
+}
+
+const NOBODY: AssumedConsumer = { id: '', groups: '', roles: '', scopes: '' }
+const CONSUMER_LABELS = { id: 'Consumer id', groups: 'Groups', roles: 'Roles', scopes: 'Scopes' } as const
+
+function ConsumerFields(props: { consumer: AssumedConsumer; onChange: (next: AssumedConsumer) => void }) {
+  const { consumer, onChange } = props
+  const names = Object.keys(CONSUMER_LABELS) as (keyof AssumedConsumer)[]
+  return (
+    <div class="filters">
+      {names.map((name) => (
+        <div key={name}>
+          <label for={`consumer-${name}`}>{CONSUMER_LABELS[name]}</label>
+          <input
+            id={`consumer-${name}`}
+            value={consumer[name]}
+            placeholder={name === 'id' ? 'ann' : 'one, two'}
+            onInput={(event) => onChange({ ...consumer, [name]: event.currentTarget.value })}
+          />
+        </div>
+      ))}
+    </div>
+  )
+}
+
+function consumerPart({ id, ...lists }: AssumedConsumer): object {
+  if (id.trim() === '') return {}
+  const items = (text: string): string[] =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter(Boolean)
+  const present = Object.entries(lists).filter(([, text]) => text.trim() !== '')
+  return {
+    consumer: { id: id.trim(), ...Object.fromEntries(present.map(([name, text]) => [name, items(text)])) },
+  }
 }
 
 function Answer({ answer: { request: asked, outcome, refusal, route, losers } }: { answer: Explanation }) {
@@ -171,7 +226,26 @@ const VERDICTS = {
 
 const POLICY_COLUMNS: readonly Column<ExplainedPolicy>[] = [
   { title: 'Policy', cell: ({ id, use }) => <NameOf id={id} use={use} /> },
-  { title: 'Runs', cell: ({ verdict, when }) => <Verdict verdict={verdict} when={when} /> },
+  {
+    title: 'Runs',
+    cell: ({ verdict, when, decision }) => (
+      <>
+        <Verdict verdict={verdict} when={when} />
+        {decision === null ? null : (
+          <div>
+            {decision.refusal === null ? (
+              <Badge tone="good">allows this consumer</Badge>
+            ) : (
+              <>
+                <Badge tone="bad">refuses this consumer</Badge> <code>{decision.refusal}</code>{' '}
+                {decision.reason}
+              </>
+            )}
+          </div>
+        )}
+      </>
+    ),
+  },
   { title: 'Cost', cell: (policy) => costText(policy), isExtra: true },
   {
     title: 'Configuration',

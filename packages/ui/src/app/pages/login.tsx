@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Problem } from '../components/parts.js'
-import type { Session } from '../data/answers.js'
+import type { Session } from '../data/admin-api.js'
 import { request } from '../data/request.js'
 
 /** Asks for an admin token. */

@@ -1,8 +1,9 @@
 import { growth, type Rates } from '@sluice/core/traffic-rates'
 import { Chart } from '../components/chart.js'
 import { Badge, Card, type Column, Figure, Problem, Table } from '../components/parts.js'
+import { isActive } from '../data/active-deploy.js'
+import type { Deploys, Metrics, Status, Worker } from '../data/admin-api.js'
 import { useAnswer } from '../data/answer.js'
-import { type History, isActive, type Metrics, type Status, type WorkerStatus } from '../data/answers.js'
 import { currentRates, liveFigures, useLive } from '../data/live.js'
 import { ageText, latencyText, rateText, shareText, sizeText } from '../data/text.js'
 
@@ -35,7 +36,7 @@ export function Overview() {
         />
       </Card>
       <div class="columns">
-        <Deploys />
+        <LastDeploys />
         <Errors metrics={metrics} />
         <Certificates metrics={metrics} />
       </div>
@@ -98,7 +99,7 @@ function Charts() {
   )
 }
 
-const WORKER_COLUMNS: readonly Column<WorkerStatus>[] = [
+const WORKER_COLUMNS: readonly Column<Worker>[] = [
   { title: 'Worker', cell: ({ id }) => id, by: ({ id }) => id },
   { title: 'State', cell: ({ state }) => <Badge tone={state === 'ready' ? 'good' : 'warn'}>{state}</Badge> },
   { title: 'In flight', cell: ({ inFlight }) => inFlight, by: ({ inFlight }) => inFlight, isNumber: true },
@@ -119,8 +120,8 @@ const WORKER_COLUMNS: readonly Column<WorkerStatus>[] = [
   { title: 'Up', cell: ({ uptimeMs }) => ageText(uptimeMs), isNumber: true, isExtra: true },
 ]
 
-function Deploys() {
-  const { value } = useAnswer<History>('/v1/deploys', DEPLOYS_MS)
+function LastDeploys() {
+  const { value } = useAnswer<Deploys>('/v1/deploys', DEPLOYS_MS)
   const deploys = value?.deploys.slice(0, MAX_ROWS) ?? []
   return (
     <Card title="Last deploys">

@@ -1,8 +1,8 @@
 import type { Counts, Rates } from '@sluice/core/traffic-rates'
 import { useState } from 'preact/hooks'
 import { Badge, Card, type Column, Figure, Problem, Table } from '../components/parts.js'
+import type { Policy, Route, RouteTraffic } from '../data/admin-api.js'
 import { useAnswer } from '../data/answer.js'
-import type { Policy, Route, RouteTraffic } from '../data/answers.js'
 import { currentRates, useLive } from '../data/live.js'
 import { latencyText, rateText, shareText } from '../data/text.js'
 

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { Confirmation } from '../components/confirmation.js'
 import { Badge, Card, type Column, Problem, Table } from '../components/parts.js'
+import type { Session, Target, Upstream } from '../data/admin-api.js'
 import { useAnswer } from '../data/answer.js'
-import type { Session, Target, Upstream } from '../data/answers.js'
 import { request } from '../data/request.js'
 import { shareText } from '../data/text.js'
 
