@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -9,10 +10,14 @@ import { closedPort, origin, scratch, startGateway, until } from '../../packages
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url))
 const HOME = process.env.SLUICE_PROMETHEUS
-const skip = HOME === undefined ? 'needs prometheus: npm run services -- prometheus' : false
+const skip = HOME === undefined ? 'needs Prometheus: npm run services shows what is missing' : false
 /** Alerts whose expressions have no value here: the gateway is present, and it has no state server. */
 const WITHOUT_DATA = ['SluiceAbsent', 'SluiceStateUnavailable']
 
+/** API key of the consumer. */
+const KEY = 'key-of-acme'
+
+const sha256 = (text) => createHash('sha256').update(text).digest('hex')
 const read = (path) => readFileSync(join(DEPLOY, path), 'utf8')
 const dashboards = readdirSync(join(DEPLOY, 'grafana')).filter((name) => name.endsWith('.json'))
 
@@ -58,9 +63,15 @@ test('every dashboard has a datasource variable that all its panels use', () => 
   }
 })
 
-/** Starts a gateway that has everything the dashboards show: TLS, a policy, a log, health checks and an open breaker. */
+/**
+ * Starts a gateway that has everything the dashboards show: TLS, policies, a consumer, a log, health checks, failures and
+ * an open breaker.
+ */
 async function startFullGateway(t) {
-  const target = await origin(t, (_, res) => res.end('ok'))
+  const target = await origin(t, (req, res) => {
+    if (req.url === '/a?fail') res.statusCode = 500
+    res.end('ok')
+  })
   const folder = scratch(t)
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '30', '-subj', '/CN=localhost']
@@ -79,7 +90,9 @@ upstreams:
 routes:
   - id: all
     match: { path: /a }
-    policies: [{ id: named, use: header, with: { request: { set: { x-a: b } } } }]
+    policies:
+      - { id: named, use: header, with: { request: { set: { x-a: b } } } }
+      - { id: keys, use: api-key, with: { keys: [{ id: acme, sha256: "${sha256(KEY)}", groups: [gold] }] } }
     upstream: up
   - { id: broken, match: { path: /broken }, upstream: broken }
 log: { sink: file, file: { dir: "${folder}/log", maxBytes: 100mb } }
@@ -125,10 +138,11 @@ async function ask(url, path, query) {
 test('Prometheus answers every query of dashboards and rules from a real gateway', { skip }, async (t) => {
   const gateway = await startFullGateway(t)
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
-  const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }
+  const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01`, 'x-api-key': KEY }
   const traffic = async () => {
-    for (const path of ['/a', '/broken', '/none'])
+    for (const path of ['/a', '/a?fail', '/broken', '/none'])
       await (await fetch(gateway.url + path, { headers })).arrayBuffer()
+    await (await fetch(`${gateway.url}/a`)).arrayBuffer()
   }
   await traffic()
   const url = await startPrometheus(t, gateway)

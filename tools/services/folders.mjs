@@ -38,13 +38,12 @@ export const helm = new FetchedFolder({
   timeoutMs: 0,
 })
 
-/** Prometheus and promtool, built from Go modules. */
+/** Prometheus and promtool, from the Debian package. */
 export const prometheus = new FetchedFolder({
   name: 'prometheus',
-  list: [at('prometheus/go.sum'), at('prometheus/build.sh')],
-  what: 'Prometheus (100 MB, minutes of compiling)',
-  command: () => ['sh', at('prometheus/build.sh'), at('prometheus')],
-  timeoutMs: 0,
+  list: at('prometheus/fetch.sh'),
+  what: "Prometheus, Debian's package (19 MB)",
+  command: () => ['sh', at('prometheus/fetch.sh')],
 })
 
 /** The programs of a cluster, built from Go modules. */

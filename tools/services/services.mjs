@@ -133,9 +133,8 @@ export const services = [
   {
     name: 'prometheus',
     usedFor: 'the tests of the alerts and dashboards',
-    commands: ['go', 'openssl'],
-    debianPackages: ['golang-go', 'openssl'],
-    isInstalled: () => existsSync(prometheus.path),
+    commands: ['openssl'],
+    debianPackages: ['openssl'],
     install: () => prometheus.install(),
     environment: () => ({ SLUICE_PROMETHEUS: prometheus.path }),
   },

@@ -22,7 +22,7 @@ async function keyFor(stream: string, privileges: readonly string[]): Promise<st
 
 async function lagOf(gateway: RunningGateway): Promise<number> {
   const metrics = await (await fetch(`${gateway.admin}/metrics`)).text()
-  return Number(/^gw_log_lag_seconds (\S+)$/m.exec(metrics)?.[1])
+  return Number(/^gw_log_lag_seconds\{target="main"\} (\S+)$/m.exec(metrics)?.[1])
 }
 
 test('every request is in the data stream, and no credentials are in the log', {
@@ -34,9 +34,9 @@ test('every request is in the data stream, and no credentials are in the log', {
   await until(isSettledAt(gateway, 50), 'all calls are indexed', 300_000)
   assert.equal(await fixture.countIn(stream), 50)
   const metrics = await (await fetch(`${gateway.admin}/metrics`)).text()
-  assert.match(metrics, /^gw_log_received_total 50$/m)
-  assert.match(metrics, /^gw_log_dropped_total\{reason="queue_full"\} 0$/m)
-  assert.match(metrics, /^gw_log_indexed_total 50$/m)
+  assert.match(metrics, /^gw_log_received_total\{target="main"\} 50$/m)
+  assert.match(metrics, /^gw_log_dropped_total\{target="main",reason="queue_full"\} 0$/m)
+  assert.match(metrics, /^gw_log_indexed_total\{target="main"\} 50$/m)
   assert.ok(!gateway.logText().includes(fixture.node.password))
   assert.ok(!(await (await fetch(`${gateway.admin}/v1/plan`)).text()).includes(fixture.node.password))
 })

@@ -10,6 +10,7 @@ import { H2Transport } from '../upstream/http2/h2-transport.js'
 import type { EjectionPool } from '../upstream/state/ejection.js'
 import { TargetState } from '../upstream/state/target-state.js'
 import type { Target } from '../upstream/target.js'
+import { TargetTraffic } from '../upstream/target-traffic.js'
 import { hostOf, portOf, proxyOptions } from '../upstream/transport/connect-options.js'
 import type { TransportOptions } from '../upstream/transport/connector.js'
 import { createConnector, type TlsOptions } from '../upstream/transport/connector.js'
@@ -74,6 +75,7 @@ export function targetFactory(
       quota: new ClientConnectionQuota(plan.connections),
       active: 0,
       capacity: plan.connections + plan.maxPending,
+      traffic: new TargetTraffic(),
       attempts: 0,
       failures: 0,
       suspectsStale: false,

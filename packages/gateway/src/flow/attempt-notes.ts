@@ -4,17 +4,14 @@ import type { Target } from '../upstream/target.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { ExchangeFlow } from './exchange-flow.js'
 
-/**
- * Records an attempt that was not the last one, and the retry decision.
- * @param sinceMono start of the attempt.
- */
+/** Records an attempt that was not the last one, and the retry decision. */
 export function noteAttempt(
   { isLogged, x }: ExchangeFlow,
   { origin }: Target,
-  sinceMono: number,
   failed: Omit<FailedTry, 'addr' | 'atMs' | 'ms'>,
 ): void {
   if (!isLogged) return
+  const { sinceMono } = x.attempts
   const atMs = sinceMono - x.startedMono
   traceOf(x).tries.push({ addr: origin, atMs, ms: performance.now() - sinceMono, ...failed })
 }
@@ -23,11 +20,10 @@ export function noteAttempt(
 export function noteAnswer(
   flow: ExchangeFlow,
   target: Target,
-  sinceMono: number,
   { status, code, retry }: Pick<FailedTry, 'status' | 'code' | 'retry'>,
 ): void {
   const reason = code === null ? `the target answered ${status}` : 'no response in time (headers)'
-  noteAttempt(flow, target, sinceMono, { code, status: code === null ? status : 0, reason, retry })
+  noteAttempt(flow, target, { code, status: code === null ? status : 0, reason, retry })
 }
 
 /** Records the present state of the upstream's connection pool and of the event loop. */

@@ -57,9 +57,14 @@ export class ExchangeTimer implements Deadline {
     this.#arm(party, this.#context.clock.now() + ms)
   }
 
+  /** Returns the present time. Exchanges without a log record share the reading of their batch. */
+  readClock(): number {
+    return this.#isLogged ? performance.now() : this.#context.clock.now()
+  }
+
   /** Enters a phase and sets a deadline with a single reading of the clock. */
   waitIn(phase: Phase, party: Waiting, ms: number): void {
-    const nowMono = this.#isLogged ? performance.now() : this.#context.clock.now()
+    const nowMono = this.readClock()
     this.#x.times.enter(phase, nowMono)
     this.#arm(party, nowMono + ms)
   }

@@ -207,7 +207,7 @@ export class Flow implements ExchangeFlow {
     this.isOver = true
     const { context, route, x } = this
     this.timer.stop()
-    x.end(performance.now())
+    x.end(this.timer.readClock())
     // The response was delivered, but the call to the upstream failed.
     if (x.upstreamStatus >= 500 && x.result === 'success' && this.#substituting === null) x.result = 'error'
     if (x.endedMono >= context.heartbeat.dueMono) context.heartbeat.beatLate(x.endedMono)
@@ -217,6 +217,7 @@ export class Flow implements ExchangeFlow {
     if (x.record.policyTrace !== null) x.record.policyTrace.close(x.endedMono)
     if (this.trace !== null) this.trace.end(x, totalMs)
     route.metrics.record(x, totalMs)
+    context.metrics.consumers.record(x, totalMs)
     if (totalMs > route.log.slowMs && x.record.trace?.pool == null) this.#proxy?.noteConnections()
     if (this.isLogged) context.log.record(x)
     if (x.views !== null) x.views.close()

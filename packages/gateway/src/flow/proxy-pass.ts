@@ -50,8 +50,6 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
   #body: RequestBody | null = null
   #attempt: Attempt | null = null
   #hasStarted = false
-  /** Start of the attempt on the monotonic clock. */
-  #attemptSince = 0
   /** Delivery of the response, or null until the target has sent the head. */
   #response: ResponseDelivery | null = null
   #isPaused = false
@@ -151,7 +149,6 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     target.attempts++
     this.#hasStarted = false
     this.#waitForConnection()
-    this.#attemptSince = x.times.sinceMono
     x.attempts.sinceMono = x.times.sinceMono
     const request = {
       id: this.#flow.id,
@@ -215,7 +212,8 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
 
   /** Time spent waiting for the target, in milliseconds. */
   get #waitedMs(): number {
-    return performance.now() - (this.#body?.sentSince(this.#attemptSince) ?? this.#attemptSince)
+    const { sinceMono } = this.#x.attempts
+    return this.#flow.context.clock.now() - (this.#body?.sentSince(sinceMono) ?? sinceMono)
   }
 
   #retry(failure: Failure, target: Target): boolean {
@@ -224,7 +222,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     const attempt = { failure, target, hasStarted: this.#hasStarted, body: this.#body, leftMs }
     const decision = this.#search.retryAfterFailure(attempt)
     const failed = { code: failure.code, status: 0, reason: failure.detail, retry: decision }
-    noteAttempt(this.#flow, target, this.#attemptSince, failed)
+    noteAttempt(this.#flow, target, failed)
     if (decision === 'repeated') this.#retryLater()
     else if (decision === 'moved' || decision === 'resent') this.#next()
     else return false
@@ -236,7 +234,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     const target = this.#search.target!
     const { leftMs } = this.#timer
     const decision = this.#search.retryAfterResponse({ target, body: this.#body, status, fields, leftMs })
-    noteAnswer(this.#flow, target, this.#attemptSince, { status, code, retry: decision })
+    noteAnswer(this.#flow, target, { status, code, retry: decision })
     if (decision === 'repeated') this.#retryLater()
     return decision === 'repeated'
   }
@@ -249,7 +247,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     if (rejected === null || status >= 500 || !this.#search.canRenew(this.#body)) return false
     if (!renewCredentials(rejected, this.#flow, { status, fields })) return false
     const target = this.#search.renew()
-    noteAnswer(this.#flow, target, this.#attemptSince, { status, code: null, retry: 'renewed' })
+    noteAnswer(this.#flow, target, { status, code: null, retry: 'renewed' })
     this.#retryLater()
     return true
   }
@@ -276,8 +274,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
   onHead(head: ReceivedHead): void {
     if (this.#flow.isOver) return
     const x = this.#x
-    this.#search.noteAnswer(head.status)
-    this.#action.upstream.durations.record(this.#waitedMs)
+    this.#search.noteAnswer(head.status, this.#waitedMs)
     if (head.status >= 400 && this.#rejectsResponse(head)) return
     this.#response = new ResponseDelivery(this.#flow, this, head.length, this.#action.delivery)
     x.attempts.status = head.status
@@ -320,6 +317,8 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
   }
 
   onData(chunk: Uint8Array): void {
+    const { target } = this.#search
+    if (target !== null) target.traffic.responseBytes += chunk.length
     this.#response?.write(chunk)
   }
 

@@ -91,7 +91,10 @@ export class TargetSearch {
     this.releaseConnection()
     const { target } = this
     this.target = null
-    if (target !== null) target.active--
+    if (target !== null) {
+      target.active--
+      target.traffic.requestBytes += this.#x.requestBytes
+    }
     if (this.#watch !== null) {
       this.#watch.end()
       this.#watch = null
@@ -104,15 +107,19 @@ export class TargetSearch {
     if (this.#watch !== null) this.#watch.wait()
   }
 
-  /** Records that the target has responded. */
-  noteAnswer(status: number): void {
+  /** Records that the target has responded. @param ms time since the request was sent. */
+  noteAnswer(status: number, ms: number): void {
     const { target } = this
-    if (target?.suspectsStale === true) target.suspectsStale = false
+    if (target !== null) {
+      target.traffic.record(status, ms)
+      if (target.suspectsStale) target.suspectsStale = false
+    }
     if (this.#watch !== null) this.#watch.answer(status)
   }
 
   /** Records a failed attempt, before or during its response. Failures caused by the gateway do not count. */
   noteFailure({ code, phase }: Failure): void {
+    if (this.target !== null) this.target.traffic.countError(code)
     // The next attempt shows if the target refuses all streams.
     if (phase === 'unprocessed' && !this.isFresh) return
     // A reused connection may close at any time. Only a new connection shows if the target has failed.
@@ -124,6 +131,7 @@ export class TargetSearch {
 
   /** Records that the target exceeded a timeout. */
   noteLate(): void {
+    if (this.target !== null) this.target.traffic.countError('GW_UPSTREAM_TIMEOUT')
     if (this.#watch !== null) this.#watch.lose()
   }
 

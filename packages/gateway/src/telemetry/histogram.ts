@@ -28,6 +28,14 @@ export class Histogram {
     return bucket
   }
 
+  /** Adds the durations of a histogram with the same bounds. */
+  add(other: Histogram): void {
+    other.#counts.forEach((count, bucket) => {
+      this.#counts[bucket] = this.#counts[bucket]! + count
+    })
+    this.#sumMs += other.#sumMs
+  }
+
   /**
    * Returns the histogram in seconds.
    * @param exemplars newest exemplar of each bucket, if there are any.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Exchange } from '@sluice/core'
+import { consumerOf, Exchange } from '@sluice/core'
 import fc from 'fast-check'
 import { Metrics, RouteMetrics } from './metrics.js'
 
@@ -87,7 +87,7 @@ test('errors are counted by route and code', () => {
 test('100,000 values of each label end in series named other, and no count is lost', () => {
   const metrics = new Metrics()
   for (let i = 0; i < 100_000; i++) {
-    const x = failed(`CODE_${i}`)
+    const x = Object.assign(failed(`CODE_${i}`), { errorPolicy: 'p' })
     x.record.tracePolicies(false)
     const run = x.record.policyTrace!.begin(`policy-${i}`, 0)
     run.end(0, 1, 'pass')
@@ -98,6 +98,7 @@ test('100,000 values of each label end in series named other, and no count is lo
   for (const [name, most] of [
     ['gw_requests_total', 20_001],
     ['gw_errors_total', 10_001],
+    ['gw_policy_errors_total', 10_001],
     ['gw_policy_duration_seconds_count', 5001],
     ['gw_outbound_calls_total', 20_001],
   ] as const) {
@@ -155,4 +156,61 @@ test('a value that is no trace of W3C Trace Context is not shown', () => {
     metrics.record(Object.assign(exchange('GET', 200), { headers: ['traceparent', value] }), 1)
     assert.ok(metrics.samples('r').every(({ exemplar }) => exemplar === undefined))
   }
+})
+
+test('errors of policies are counted by route, policy and code', () => {
+  const metrics = new Metrics()
+  const refused = Object.assign(failed('GW_AUTH_REQUIRED'), { errorPolicy: 'keys' })
+  for (const x of [refused, refused, failed('GW_INTERNAL')]) metrics.route('a').record(x, 1)
+  const counts = [...valuesOf(metrics.samples())].filter(([name]) => name.startsWith('gw_policy_errors'))
+  assert.deepEqual(counts, [['gw_policy_errors_total{route="a",policy="keys",code="GW_AUTH_REQUIRED"}', 2]])
+})
+
+test('the counters of a worker are the sums over its routes', () => {
+  const metrics = new Metrics()
+  metrics.route('a').record(exchange('GET', 200), 3)
+  metrics.route('a').record(failed('GW_INTERNAL'), 3)
+  metrics.route('b').record(exchange('POST', 201), 70)
+  metrics.route('b').record(failed('GW_INTERNAL'), 3)
+  const values = valuesOf(metrics.workerSamples('worker="1"'))
+  assert.equal(values.get('gw_worker_requests_total{worker="1",status="2xx"}'), 2)
+  assert.equal(values.get('gw_worker_requests_total{worker="1",status="5xx"}'), 2)
+  assert.equal(values.get('gw_worker_errors_total{worker="1",code="GW_INTERNAL"}'), 2)
+  assert.equal(values.get('gw_worker_request_duration_seconds_bucket{worker="1",le="0.005"}'), 3)
+  assert.equal(values.get('gw_worker_request_duration_seconds_bucket{worker="1",le="0.1"}'), 4)
+  assert.equal(values.get('gw_worker_request_duration_seconds_sum{worker="1"}'), 0.079)
+  assert.equal(values.get('gw_worker_request_bytes_total{worker="1"}'), 40)
+  assert.equal(values.get('gw_worker_response_bytes_total{worker="1"}'), 400)
+})
+
+function called(x: Exchange, groups: readonly string[]): Exchange {
+  return Object.assign(x, { consumer: consumerOf('api-key', 'acme', { groups }) })
+}
+
+test('requests of consumers are counted by their first group', () => {
+  const { consumers } = new Metrics()
+  consumers.record(called(exchange('GET', 200), ['gold', 'staff']), 3)
+  consumers.record(called(failed('GW_RATE_LIMITED'), ['gold']), 3)
+  consumers.record(called(exchange('GET', 404), []), 3)
+  consumers.record(exchange('GET', 200), 3)
+  const values = valuesOf(consumers.samples())
+  assert.equal(values.get('gw_consumer_requests_total{group="gold",status="2xx"}'), 1)
+  assert.equal(values.get('gw_consumer_requests_total{group="gold",status="5xx"}'), 1)
+  assert.equal(values.get('gw_consumer_requests_total{group="-",status="4xx"}'), 1)
+  assert.equal(values.get('gw_consumer_errors_total{group="gold",code="GW_RATE_LIMITED"}'), 1)
+  assert.equal(values.get('gw_consumer_request_duration_seconds_count{group="gold"}'), 2)
+  assert.equal(values.get('gw_consumer_request_bytes_total{group="gold"}'), 20)
+  assert.equal(values.get('gw_consumer_response_bytes_total{group="gold"}'), 200)
+  assert.ok([...values.keys()].every((key) => /group="(?:gold|-)"/.test(key)))
+})
+
+test('groups beyond the bound are counted as other, and no request is lost', () => {
+  const { consumers } = new Metrics()
+  for (let i = 0; i < 5000; i++) consumers.record(called(failed(`CODE_${i}`), [`"${i}"`]), 3)
+  const values = valuesOf(consumers.samples())
+  const requests = [...values].filter(([key]) => key.startsWith('gw_consumer_requests_total{'))
+  assert.equal(requests.length, 101)
+  assert.equal(values.get('gw_consumer_requests_total{group="other",status="5xx"}'), 4900)
+  assert.equal(values.get('gw_consumer_requests_total{group="\\"7\\"",status="5xx"}'), 1)
+  assert.equal(values.get('gw_consumer_errors_total{group="other",code="other"}'), 3000)
 })

@@ -1,12 +1,12 @@
 import type { AttemptTrace, Counter, Exchange } from '@sluice/core'
+import { ConsumerMetrics } from './consumer-metrics.js'
 import { Exemplars } from './exemplars.js'
 import { Histogram } from './histogram.js'
 import type { Sample } from './sample.js'
 import { SeriesPool } from './series-pool.js'
 import { label } from './text-format.js'
+import { BUCKETS_MS, CLASSES, classIndex, type ErrorCounts, TrafficCounts } from './traffic-counts.js'
 
-/** Upper bounds of the latency buckets in milliseconds. */
-export const BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const
 /** Upper bounds of the buckets for policies, which take microseconds or wait for another server. */
 const POLICY_BUCKETS_MS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 25, 100, 500, 2500] as const
 
@@ -15,16 +15,16 @@ const POLICY_BUCKETS_MS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 25, 100, 500
  */
 const SAMPLED_OF = 16
 
-/** Maximum number of errors by route and code, and of durations by route and policy. */
+/** Maximum number of errors by route, code and policy, and of durations by route and policy. */
 const MAX_ERRORS = 10_000
 const MAX_POLICIES = 5000
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'other'] as const
-const CLASSES = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx'] as const
 
 /** Series of all routes of a worker whose labels other than the route vary. */
 interface RouteSeries {
   readonly errors: SeriesPool<{ value: number }>
+  readonly policyErrors: SeriesPool<{ value: number }>
   readonly policies: SeriesPool<Histogram>
 }
 
@@ -32,6 +32,7 @@ interface RouteSeries {
 function routeSeries(): RouteSeries {
   return {
     errors: new SeriesPool(MAX_ERRORS, () => ({ value: 0 })),
+    policyErrors: new SeriesPool(MAX_ERRORS, () => ({ value: 0 })),
     policies: new SeriesPool(MAX_POLICIES, () => new Histogram(POLICY_BUCKETS_MS)),
   }
 }
@@ -42,7 +43,9 @@ export class RouteMetrics {
   readonly #requests = new Float64Array(METHODS.length * CLASSES.length)
   readonly #durations = new Histogram(BUCKETS_MS)
   readonly #exemplars = new Exemplars(BUCKETS_MS.length + 1)
-  readonly #errors = new Map<string, { value: number }>()
+  readonly #errors: ErrorCounts = new Map()
+  /** Errors by the labels of policy and code. */
+  readonly #policyErrors: ErrorCounts = new Map()
   readonly #policies = new Map<string, Histogram>()
   readonly #series: RouteSeries
   #requestBytes = 0
@@ -64,18 +67,25 @@ export class RouteMetrics {
    * @param durationMs time from the request's arrival to the last byte of its response.
    */
   record(x: Exchange, durationMs: number): void {
-    const at = methodIndex(x.method) * CLASSES.length + Math.min(5, (x.status / 100) | 0)
+    const at = methodIndex(x.method) * CLASSES.length + classIndex(x.status)
     this.#requests[at] = this.#requests[at]! + 1
     this.#exemplars.offer(x, this.#durations.record(durationMs), durationMs)
     this.#requestBytes += x.requestBytes
     this.#responseBytes += x.responseBytes
-    if (x.errorCode !== '') this.countError(x.errorCode)
+    if (x.errorCode !== '') this.#countError(x)
     if (x.record.policyTrace?.isPartial === false) this.#recordPolicies(x.record.policyTrace)
   }
 
   /** Counts an error of the gateway. */
   countError(code: string): void {
     this.#series.errors.valueIn(this.#errors, code).value++
+  }
+
+  #countError({ errorCode, errorPolicy }: Exchange): void {
+    this.countError(errorCode)
+    if (errorPolicy === '') return
+    const labels = `${label('policy', errorPolicy)},${label('code', errorCode)}`
+    this.#series.policyErrors.valueIn(this.#policyErrors, labels).value++
   }
 
   #recordPolicies({ policies }: AttemptTrace): void {
@@ -102,8 +112,22 @@ export class RouteMetrics {
     })
     samples.push(...this.#durations.samples('gw_request_duration_seconds', labels, this.#exemplars.newest))
     for (const [code, { value }] of this.#errors) samples.push(errorSample(labels, code, value))
+    for (const [pair, { value }] of this.#policyErrors)
+      samples.push({ name: POLICY_ERRORS, labels: `${labels},${pair}`, value })
     for (const [id, durations] of this.#policies) samples.push(...policySamples(labels, id, durations))
     return samples
+  }
+
+  /** Adds the counters to those of the worker. */
+  addTo(total: TrafficCounts): void {
+    this.#requests.forEach((count, at) => {
+      const status = at % CLASSES.length
+      total.requests[status] = total.requests[status]! + count
+    })
+    total.durations.add(this.#durations)
+    total.requestBytes += this.#requestBytes
+    total.responseBytes += this.#responseBytes
+    total.addErrors(this.#errors)
   }
 }
 
@@ -145,6 +169,7 @@ const MAX_COUNTERS = 20_000
 /** Route label of requests that match no route. */
 export const NO_ROUTE = '-'
 const OTHER_ROUTE = 'route="other"'
+const POLICY_ERRORS = 'gw_policy_errors_total'
 
 interface LabelledCounter extends Counter {
   readonly family: string
@@ -156,6 +181,8 @@ export class Metrics {
   readonly #routes = new Map<string, RouteMetrics>()
   readonly #series = routeSeries()
   readonly #counters = new Map<string, LabelledCounter>()
+  /** Counters by group of consumers. */
+  readonly consumers = new ConsumerMetrics()
 
   /** Returns the counters of a route, created on first use. */
   route(id: string): RouteMetrics {
@@ -192,11 +219,28 @@ export class Metrics {
     for (const [id, metrics] of this.#routes) samples.push(...metrics.samples(id))
     const errors = this.#series.errors.other.value
     if (errors > 0) samples.push(errorSample(OTHER_ROUTE, 'other', errors))
+    const policyErrors = this.#series.policyErrors.other.value
+    if (policyErrors > 0)
+      samples.push({
+        name: POLICY_ERRORS,
+        labels: `${OTHER_ROUTE},policy="other",code="other"`,
+        value: policyErrors,
+      })
     const { other } = this.#series.policies
     if (!other.isEmpty) samples.push(...policySamples(OTHER_ROUTE, 'other', other))
     for (const { family: name, labels, value } of this.#counters.values()) {
       if (value > 0) samples.push({ name, labels, value })
     }
+    samples.push(...this.consumers.samples())
     return samples
+  }
+
+  /** Returns the sums over all routes. @param labels those of the worker. */
+  workerSamples(labels: string): Sample[] {
+    const total = new TrafficCounts()
+    for (const metrics of this.#routes.values()) metrics.addTo(total)
+    const { other } = this.#series.errors
+    if (other.value > 0) total.addErrors([['other', other]])
+    return total.samples('gw_worker', labels)
   }
 }

@@ -6,6 +6,7 @@ import { UpgradeTransport } from './http1/upgrade-attempt.js'
 import { EjectionPool } from './state/ejection.js'
 import { TargetState } from './state/target-state.js'
 import type { Target } from './target.js'
+import { TargetTraffic } from './target-traffic.js'
 import { Opening } from './transport/opening.js'
 import type { Transport } from './transport/transport.js'
 
@@ -40,6 +41,7 @@ function target(name: string, weight = 1): Target {
     capacity: 64,
     attempts: 0,
     failures: 0,
+    traffic: new TargetTraffic(),
     suspectsStale: false,
     turn: 0,
   }

@@ -2,6 +2,7 @@ import type { TargetRole } from '@sluice/config'
 import type { ClientConnectionQuota } from './client-connection-quota.js'
 import type { UpgradeTransport } from './http1/upgrade-attempt.js'
 import type { TargetState } from './state/target-state.js'
+import type { TargetTraffic } from './target-traffic.js'
 import type { Transport } from './transport/transport.js'
 
 /** A target of an upstream, with its connections and current load. */
@@ -26,6 +27,8 @@ export interface Target {
   active: number
   /** Maximum number of such attempts. */
   readonly capacity: number
+  /** Counters of responses. Shared by the targets beyond the bound. */
+  traffic: TargetTraffic
   attempts: number
   failures: number
   /**

@@ -15,9 +15,9 @@ export function upstreamSamples(upstream: Upstream): Sample[] {
       labels,
       value: upstream.targets.reduce((sum, { transport }) => sum + transport.waits, 0),
     },
-    ...upstream.durations.samples('gw_upstream_duration_seconds', labels),
     ...shareSamples(labels, upstream),
     ...upstream.targets.flatMap((target) => targetSamples(labels, target)),
+    ...trafficSamples(labels, upstream),
   ]
 }
 
@@ -35,9 +35,19 @@ function shareSamples(labels: string, { canary, mirror }: Upstream): Sample[] {
   ]
 }
 
+function labelsOf(upstream: string, { origin, address }: Target): string {
+  return `${upstream},target="${origin}"${address === null ? '' : `,address="${address}"`}`
+}
+
+function trafficSamples(upstream: string, { targets, otherTraffic }: Upstream): Sample[] {
+  const shown = targets.filter(({ traffic }) => traffic !== otherTraffic)
+  const samples = shown.flatMap((target) => target.traffic.samples(labelsOf(upstream, target)))
+  const hasOther = shown.length < targets.length
+  return hasOther ? [...samples, ...otherTraffic.samples(`${upstream},target="other"`)] : samples
+}
+
 function targetSamples(upstream: string, target: Target): Sample[] {
-  const address = target.address === null ? '' : `,address="${target.address}"`
-  const labels = `${upstream},target="${target.origin}"${address}`
+  const labels = labelsOf(upstream, target)
   return [
     { name: 'gw_upstream_attempts_total', labels, value: target.attempts },
     { name: 'gw_upstream_failures_total', labels, value: target.failures },

@@ -1,7 +1,5 @@
 import type { RetryPlan, UpstreamPlan } from '@sluice/config'
 import type { ErrorCode, Exchange, PoolState } from '@sluice/core'
-import { Histogram } from '../telemetry/histogram.js'
-import { BUCKETS_MS } from '../telemetry/metrics.js'
 import type { Report } from '../telemetry/operation-log.js'
 import { Canary, type CanaryEvents } from './canary.js'
 import type { Discovery } from './discovery.js'
@@ -10,8 +8,11 @@ import { RetryBudget } from './retry-budget.js'
 import type { EjectionPool } from './state/ejection.js'
 import type { Target } from './target.js'
 import { TargetSelection } from './target-selection.js'
+import { TargetTraffic } from './target-traffic.js'
 
 const NONE_TRIED: readonly Target[] = []
+/** Maximum number of an upstream's targets with their own counters of responses. Each has 25 series. */
+const MAX_SHOWN_TARGETS = 200
 
 /** A named group of targets with its load balancing, limits and retry budget, shared by all routes that use it. */
 export class Upstream {
@@ -32,8 +33,8 @@ export class Upstream {
   readonly watchesAnswers: boolean
   targets: readonly Target[] = []
   retries = 0
-  /** Time from sending requests to the heads of their responses. */
-  readonly durations = new Histogram(BUCKETS_MS)
+  /** Counters of the targets beyond MAX_SHOWN_TARGETS. */
+  readonly otherTraffic = new TargetTraffic()
   /** Number of requests refused because every target was full. */
   shed = 0
   /** Number of requests refused because no target was available. */
@@ -79,6 +80,7 @@ export class Upstream {
 
   /** Replaces the targets. Removed ones finish their requests and get no new ones. */
   setTargets(targets: readonly Target[]): TargetSelection {
+    this.#limitTraffic(targets)
     this.targets = targets
     this.#serving = targets.filter(({ weight, role }) => weight > 0 && role !== 'mirror')
     this.#soleTarget = this.#serving.length === 1 ? this.#serving[0]! : null
@@ -86,6 +88,16 @@ export class Upstream {
     this.#pool.setTargets(this.#serving.length)
     this.#selection = new TargetSelection(this.#plan, this.#serving, this.canary)
     return this.#selection
+  }
+
+  /** Lets new targets beyond the bound share counters. A target keeps its counters, so that they never decrease. */
+  #limitTraffic(targets: readonly Target[]): void {
+    const known = new Set(this.targets)
+    const { otherTraffic } = this
+    let shown = targets.filter((target) => known.has(target) && target.traffic !== otherTraffic).length
+    for (const target of targets) {
+      if (!known.has(target) && ++shown > MAX_SHOWN_TARGETS) target.traffic = otherTraffic
+    }
   }
 
   /** Attaches the discovery that updates the targets. */

@@ -25,6 +25,7 @@ import { type Heartbeat, NO_HEARTBEAT } from '../telemetry/heartbeat.js'
 import { SampleLedger } from '../telemetry/merge.js'
 import { Metrics } from '../telemetry/metrics.js'
 import type { Sample } from '../telemetry/sample.js'
+import { label } from '../telemetry/text-format.js'
 import { startTracing } from '../tracing/tracing.js'
 import { OutboundPool } from '../upstream/outbound/outbound-pool.js'
 import { type Network, systemNetwork } from '../upstream/transport/network.js'
@@ -333,6 +334,7 @@ class WorkerDataPlane implements DataPlane {
       { name: 'gw_connections', labels: '', value: this.connections },
       ...this.#context.webSockets.samples(),
       ...this.#context.metrics.samples(),
+      ...this.#context.metrics.workerSamples(label('worker', String(this.#options.worker))),
       ...this.#admission.samples(this.#options.worker),
       ...serverSamples(this.#shared),
       ...[...(this.#snapshot?.upstreams.values() ?? [])].flatMap(stateSamples),

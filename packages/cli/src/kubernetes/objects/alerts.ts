@@ -98,14 +98,14 @@ export const ALERTS: readonly Alert[] = [
   },
   {
     alert: 'SluiceLogRecordsLost',
-    expr: 'sum by (reason) (increase(gw_log_dropped_total{}[10m])) > 0',
+    expr: 'sum by (target, reason) (increase(gw_log_dropped_total{}[10m])) > 0',
     waits: '0m',
     severity: 'critical',
     summary: 'Records of the traffic log were lost; docs/reference/metrics.md lists the reasons.',
   },
   {
     alert: 'SluiceLogRecordsRefused',
-    expr: 'sum(increase(gw_log_dead_total{}[10m])) > 0',
+    expr: 'sum by (target) (increase(gw_log_dead_total{}[10m])) > 0',
     waits: '0m',
     severity: 'warning',
     summary:
@@ -113,7 +113,7 @@ export const ALERTS: readonly Alert[] = [
   },
   {
     alert: 'SluiceLogLate',
-    expr: 'max by (instance, pod) (gw_log_lag_seconds{}) > 300',
+    expr: 'max by (instance, pod, target) (gw_log_lag_seconds{}) > 300',
     waits: '5m',
     severity: 'warning',
     summary: 'Records of the traffic log have been in the spool for more than five minutes.',

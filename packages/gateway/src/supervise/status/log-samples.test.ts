@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EMPTY_LOG } from '@sluice/core'
+import { EMPTY_LOG, type LogIdentity } from '@sluice/core'
 import { logSamples } from './log-samples.js'
 
-test('metrics of a log with several targets name the target, and the others name none', () => {
+test('metrics of a log name the target, and keep their names when a target is added', () => {
   const counts = { ...EMPTY_LOG, received: 3, indexed: 2, dropped: 1, droppedBy: { too_large: 1 } }
-  assert.ok(logSamples(counts).every(({ labels }) => !labels.includes('target')))
+  const names = (log: LogIdentity): string[] =>
+    logSamples(log).map(({ name, labels }) => `${name}{${labels}}`)
+  const withSecond = names({ ...counts, targets: { main: counts, siem: EMPTY_LOG } })
+  assert.deepEqual(
+    names(counts),
+    withSecond.filter((name) => name.includes('target="main"')),
+  )
   const samples = logSamples({ ...counts, targets: { main: counts, siem: EMPTY_LOG } })
   const lost = samples.filter(({ name }) => name === 'gw_log_dropped_total')
   assert.deepEqual(

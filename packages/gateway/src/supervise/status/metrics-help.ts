@@ -19,6 +19,20 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
     'Time from the arrival of a request to the last byte of its response, by route.',
   gw_request_bytes_total: 'Bytes of request bodies, by route.',
   gw_response_bytes_total: 'Bytes of response bodies, by route.',
+  gw_worker_requests_total: 'Requests answered, by worker and status class.',
+  gw_worker_request_duration_seconds:
+    'Time from the arrival of a request to the last byte of its response, by worker.',
+  gw_worker_request_bytes_total: 'Bytes of request bodies, by worker.',
+  gw_worker_response_bytes_total: 'Bytes of response bodies, by worker.',
+  gw_worker_errors_total: 'Requests that the gateway itself refused or failed, by worker and error code.',
+  gw_consumer_requests_total:
+    'Requests of authenticated consumers, by the first group of the consumer and status class. Group `-` stands for consumers without a group.',
+  gw_consumer_request_duration_seconds:
+    'Time from the arrival of a request to the last byte of its response, by group.',
+  gw_consumer_request_bytes_total: 'Bytes of request bodies, by group.',
+  gw_consumer_response_bytes_total: 'Bytes of response bodies, by group.',
+  gw_consumer_errors_total:
+    'Requests of authenticated consumers that the gateway itself refused or failed, by group and error code.',
   gw_limit_requests_total:
     'Decisions of `rate-limit` and `quota`, by policy, route and result: admitted, limited, shadow (would have been limited), skipped or refused (no key), unavailable (the store did not answer).',
   gw_cache_values_total:
@@ -35,13 +49,21 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
     'Calls of `api-call`, by policy, call and result: ok, unexpected, queued and dropped (one-way calls, counted again when they finish), input (the request lacks valid values for the call), or the failure as in `gw_outbound_calls_total`.',
   gw_errors_total:
     'Requests that the gateway itself refused or failed, by route and error code. Route `-` stands for requests without a route.',
+  gw_policy_errors_total:
+    'Requests that a policy refused, or in which it failed, by route, policy and error code.',
   gw_policy_duration_seconds:
     'Time that a request spent in a policy, all its phases and its calls to other servers included, by route and policy. Measured for one of 16 requests of each route: use averages and percentiles, not the count.',
   gw_upstream_attempts_total: 'Attempts, by upstream and target.',
   gw_upstream_failures_total: 'Failed attempts, by upstream and target.',
   gw_upstream_active: 'Attempts in progress, by upstream and target.',
   gw_upstream_duration_seconds:
-    'Time from sending a request to the head of its response, by upstream. Includes the wait for a connection, not the upload of a streamed body.',
+    'Time from sending a request to the head of its response, by upstream and target. Includes the wait for a connection, not the upload of a streamed body.',
+  gw_upstream_responses_total: 'Response heads received, by upstream, target and status class.',
+  gw_upstream_errors_total:
+    'Attempts that failed or timed out, by upstream, target and error code. `gw_upstream_failures_total` has no timeouts.',
+  gw_upstream_request_bytes_total:
+    'Bytes of request bodies received from clients, by upstream and target. A retry counts again.',
+  gw_upstream_response_bytes_total: 'Bytes of response bodies received, by upstream and target.',
   gw_upstream_retries_total: 'Retries, by upstream.',
   gw_upstream_canary_aborts_total:
     'Canary aborts by workers because the canary performed worse than the primaries, by upstream.',

@@ -18,8 +18,9 @@ Names ending in \`_total\` are counters, which survive the worker that counted. 
 
 Clients that accept \`application/openmetrics-text\` get OpenMetrics 1.0. There, buckets of \`gw_request_duration_seconds\`
 show a request of a sampled trace as exemplar \`trace_id\`. Each worker bounds the series: 20,000
-routes, 10,000 errors by route and code, 5,000 policies by route, and 20,000 counters of policies. Everything beyond a
-bound is added up with the label value \`other\`.
+routes, 10,000 errors by route and code, 10,000 by route, policy and code, 5,000 policies by route, 20,000 counters of
+policies, 100 groups of consumers, and per upstream the responses of 200 targets. Everything beyond a bound is added up
+with the label value \`other\`.
 
 | metric | meaning |
 | --- | --- |

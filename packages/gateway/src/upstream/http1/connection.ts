@@ -1,4 +1,5 @@
 import type net from 'node:net'
+import type { CachedClock } from '../../lib/cached-clock.js'
 import { latin1Of, MAX_TEXT_BYTES } from '../../lib/latin1.js'
 import { FAILURES, failureOf } from '../transport/failure.js'
 import { Opening } from '../transport/opening.js'
@@ -46,13 +47,19 @@ export class Connection implements UploadSink, ResponseEvents {
   readonly #reader: ResponseReader
   readonly #timer: NodeJS.Timeout
   readonly #maxAgeMs: number
+  readonly #clock: CachedClock
   #isReading = false
   /** Bytes that were read while the attempt was paused. */
   #held: Buffer | null = null
 
   /** @param connectMs timeout for DNS and TCP together. */
-  constructor(options: ConnectionOptions, owner: ConnectionOwner, connectMs: number) {
+  constructor(
+    options: ConnectionOptions & { readonly clock: CachedClock },
+    owner: ConnectionOwner,
+    connectMs: number,
+  ) {
     this.#owner = owner
+    this.#clock = options.clock
     this.#maxAgeMs = options.maxConnectionAgeMs
     this.#reader = new ResponseReader(this, options)
     const socket = openSocket(options, (length) => this.#onRead(length))
@@ -149,7 +156,13 @@ export class Connection implements UploadSink, ResponseEvents {
 
   /** Processes a read. Returns true if reading should go on. */
   #onRead(length: number): boolean {
-    this.#take(READ_BUFFER, 0, length)
+    // The head, the deadlines and the end of a short response share one reading.
+    this.#clock.read()
+    try {
+      this.#take(READ_BUFFER, 0, length)
+    } finally {
+      this.#clock.drop()
+    }
     return this.isClosed || !this.#isPaused
   }
 
