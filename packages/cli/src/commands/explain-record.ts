@@ -114,6 +114,8 @@ function configurationTexts({ recorded, active, shown, isShown, deploy }: Served
     const age = ageText(Date.now() - Date.parse(deploy.text('at')))
     texts.push(`deploy ${deploy.text('id')} of ${age} ago by ${visibleText(deploy.text('actor'))}`)
   }
+  if (deploy === null && active !== null && recorded !== '' && !active.startsWith(recorded))
+    texts.push('whose deploy is no longer kept')
   if (active !== null && recorded !== '')
     texts.push(active.startsWith(recorded) ? 'which is active' : `but ${shortDigest(active)} is active now`)
   if (shown === null) texts.push('whose document is not known; name it with -c')
@@ -125,7 +127,7 @@ function routeLines(record: TrafficRecord, route: Pick<RoutePlan, 'id' | 'match'
   const id = at(record, 'route')
   if (id === '' || id === '-')
     return ['route     none: no route matched, or the request was refused before routing']
-  if (route === null) return [fact('route', [id])]
+  if (route === null) return [fact('route', [id, 'which the known configurations do not have'])]
   const { hosts, methods, path, headers, query, when } = route.match
   const criteria = [
     `path ${path.text || '/*'}`,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { gwInProcess } from '../testing/in-process.js'
 import { origin, scratch, startGateway, until } from '../testing.js'
@@ -92,6 +92,18 @@ log: { sink: file, fields: full, file: { dir: ${dir} } }
     before,
     /\nserved by .*, but [0-9a-f]{12} is active now, so the settings below, from \S+, may be others\n/,
   )
+  const [segment] = readdirSync(dir).filter((name) => name.endsWith('.ndjson'))
+  const old = join(scratch(t), segment!)
+  const lines = readFileSync(join(dir, segment!), 'utf8').replaceAll('"route":"keys"', '"route":"gone"')
+  writeFileSync(old, lines.replaceAll(/"config":"[0-9a-f]{12}"/g, '"config":"ffffffffffff"'))
+  const forgotten = await explain('--dir', dirname(old))
+  assert.equal(forgotten.code, 0)
+  assert.match(
+    forgotten.stdout,
+    /\nserved by +configuration ffffffffffff, whose deploy is no longer kept, but [0-9a-f]{12} is active now, so /,
+  )
+  assert.match(forgotten.stdout, /\nroute +gone, which the known configurations do not have\n/)
+  assert.match(forgotten.stdout, /\nrefused +with GW_AUTH_MISSING, by policy keys\/1, phase req_chain\n/)
   const wrong = await gwInProcess(['explain', '--id', refused, 'GET', '/keys'])
   assert.deepEqual([wrong.code, wrong.stdout], [64, ''])
 

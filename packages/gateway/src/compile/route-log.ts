@@ -6,6 +6,7 @@ const OFF: RouteLog = {
   rule: { isOff: true, capture: null, isTraced: false },
   byMethod: null,
   slowMs: Number.POSITIVE_INFINITY,
+  isTimed: false,
 }
 
 /** Precomputes the logging rules of a route, so that requests only look them up. */
@@ -13,23 +14,34 @@ export function compileRouteLog({ log: own, policies }: RoutePlan, log: LogPlan)
   if (goesNowhere(log)) return OFF
   const isTraced = policies.length > 0 && tellsPolicies(log)
   const { slowMs } = log
+  const isTimed = hasRecords(log)
   if (own === null)
-    return { rule: ruleOf({ off: false, capture: log.capture }, isTraced), byMethod: null, slowMs }
+    return { rule: ruleOf({ off: false, capture: log.capture }, isTraced), byMethod: null, slowMs, isTimed }
   const methods = Object.entries(own.methods).map(
     ([method, rule]) => [method, ruleOf(rule, isTraced)] as const,
   )
-  return { rule: ruleOf(own, isTraced), byMethod: methods.length === 0 ? null : new Map(methods), slowMs }
+  return {
+    rule: ruleOf(own, isTraced),
+    byMethod: methods.length === 0 ? null : new Map(methods),
+    slowMs,
+    isTimed,
+  }
 }
 
 /** Precomputes the logging rules for requests without a route. */
 export function compileUnknownLog(log: LogPlan): RouteLog {
   if (goesNowhere(log)) return OFF
   const rule = ruleOf({ off: !log.unknownRoutes, capture: log.capture }, false)
-  return { rule, byMethod: null, slowMs: log.slowMs }
+  return { rule, byMethod: null, slowMs: log.slowMs, isTimed: hasRecords(log) }
 }
 
 function goesNowhere({ sink, outputs }: LogPlan): boolean {
   return sink === 'none' && outputs.length === 0
+}
+
+/** Returns true if there are records, and not only spans. */
+function hasRecords({ sink, outputs }: LogPlan): boolean {
+  return sink !== 'none' || outputs.some((output) => output.sink !== 'otlp')
 }
 
 /**

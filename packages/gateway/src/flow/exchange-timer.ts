@@ -32,12 +32,12 @@ export class ExchangeTimer implements Deadline {
   readonly #context: PipelineContext
   readonly #owner: TimerOwner
   /** True if the phase times are used. */
-  readonly #isLogged: boolean
+  readonly #isTimed: boolean
   #totalDueAt = Number.POSITIVE_INFINITY
 
-  constructor(x: Exchange, isLogged: boolean, context: PipelineContext, owner: TimerOwner) {
+  constructor(x: Exchange, isTimed: boolean, context: PipelineContext, owner: TimerOwner) {
     this.#x = x
-    this.#isLogged = isLogged
+    this.#isTimed = isTimed
     this.#context = context
     this.#owner = owner
   }
@@ -57,9 +57,9 @@ export class ExchangeTimer implements Deadline {
     this.#arm(party, this.#context.clock.now() + ms)
   }
 
-  /** Returns the present time. Exchanges without a log record share the reading of their batch. */
+  /** Returns the present time. Exchanges without phase times share the reading of their batch. */
   readClock(): number {
-    return this.#isLogged ? performance.now() : this.#context.clock.now()
+    return this.#isTimed ? performance.now() : this.#context.clock.now()
   }
 
   /** Enters a phase and sets a deadline with a single reading of the clock. */
@@ -71,7 +71,7 @@ export class ExchangeTimer implements Deadline {
 
   /** Enters a phase. The clock is read only if the phase times are used. */
   enter(phase: Phase): void {
-    if (this.#isLogged) this.#x.times.enter(phase, performance.now())
+    if (this.#isTimed) this.#x.times.enter(phase, performance.now())
     else this.#x.times.phase = phase
   }
 

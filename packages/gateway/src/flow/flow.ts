@@ -68,9 +68,10 @@ export class Flow implements ExchangeFlow {
     this.#lease = shared.lease
     const { isOff, capture, isTraced } = logRuleOf(route.log, x.method)
     this.isLogged = !isOff
-    this.timer = new ExchangeTimer(x, this.isLogged, this.context, this)
+    const isTimed = !isOff && route.log.isTimed
+    this.timer = new ExchangeTimer(x, isTimed, this.context, this)
     if (!isOff) {
-      x.times.keep()
+      if (isTimed) x.times.keep()
       this.context.log.announce(1)
     }
     if (capture !== null) {

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks'
 import { type DeliveredExchange, type ErrorCode, PHASE, type Reply } from '@sluice/core'
 import { addForwardingFields } from '../listen/client-address.js'
 import type { ClientStream } from '../listen/listener.js'
@@ -327,7 +326,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
   }
 
   onEnd(trailers: readonly string[] | null): void {
-    if (this.#flow.trace !== null) this.#x.attempts.endedMono = performance.now()
+    if (this.#flow.trace !== null) this.#x.attempts.endedMono = this.#flow.context.clock.now()
     this.#releaseTarget()
     if (this.#flow.isOver || this.#backoff !== null) return
     if (this.#body !== null && !this.#body.isComplete) this.#body.destroy()

@@ -16,6 +16,7 @@ const NO_LOG: RouteLog = {
   rule: { isOff: true, capture: null, isTraced: false },
   byMethod: null,
   slowMs: Number.POSITIVE_INFINITY,
+  isTimed: false,
 }
 
 /** A snapshot that can be kept open while it is used. */

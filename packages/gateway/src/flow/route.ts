@@ -33,6 +33,8 @@ export interface RouteLog {
   readonly byMethod: ReadonlyMap<string, LogRule> | null
   /** Duration in milliseconds from which a record includes the state of the upstream's connections. */
   readonly slowMs: number
+  /** True if records show the time in each phase. Spans do not, and the clock is read less often for them. */
+  readonly isTimed: boolean
 }
 
 /** Log settings for one method of a route. */

@@ -40,7 +40,7 @@ export class RequestDispatcher implements RequestHandler {
     const rule = { isOff: false, capture: null, isTraced: false }
     this.#placeholderRoute = placeholderRoute(
       context,
-      { rule, byMethod: null, slowMs: Number.POSITIVE_INFINITY },
+      { rule, byMethod: null, slowMs: Number.POSITIVE_INFINITY, isTimed: true },
       '',
     )
   }

@@ -47,10 +47,11 @@ const ONLY_MARK_EVERY_MS = 5
 /** Interval in milliseconds at which segments that are old enough are sealed. */
 const SEAL_EVERY_MS = 50
 /**
- * Age in milliseconds at which a segment is sealed. Elasticsearch gets large bulk requests. The other outputs
+ * Age in milliseconds at which a segment is sealed. Elasticsearch and collectors get large requests. The other outputs
  * get each record within 100 ms, because a pod that is killed loses its spool too.
  */
 const BULK_SEAL_MS = 1000
+const BULK_KINDS: ReadonlySet<LogOutputOptions['kind']> = new Set(['elasticsearch', 'otlp'])
 const SEAL_MS = 10
 /** Interval of syncing to disk in milliseconds. A power failure loses the records written since. */
 const SYNC_EVERY_MS = 1000
@@ -85,7 +86,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   }
   const before = count[1]!
   const encoded = () => count[0]! - before
-  const sealAfterMs = outputOptions.kind === 'elasticsearch' ? BULK_SEAL_MS : SEAL_MS
+  const sealAfterMs = BULK_KINDS.has(outputOptions.kind) ? BULK_SEAL_MS : SEAL_MS
   const spool = new Spool({ root: dir, owner, encoded, isDirectoryMade, sealAfterMs, ...bounds }, report)
   gaps.save()
   // From now on, the next owner counts all records lost by a kill.
