@@ -133,7 +133,7 @@ const LAYERS = {
   'packages/gateway/src/state': ['valkey', '.'],
   'packages/gateway/src/cache-server': ['store', 'persist', '.'],
   'packages/gateway/src/supervise': [
-    'process listeners',
+    'process listeners vault',
     'documents parent',
     'rollout limits',
     'records services workers',

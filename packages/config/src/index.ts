@@ -24,6 +24,7 @@ export { certificateNames } from './grammar/certificate-names.js'
 export { parseRedisUrl } from './grammar/url.js'
 export { DocumentLoader } from './load/document-loader.js'
 export { type LoadOptions, type LoadResult, loadDocument } from './load/load-document.js'
+export { type VaultRequest, type VaultSettings, vaultRequestOf } from './load/vault-request.js'
 export { editorSchema } from './manual/editor-schema.js'
 export { digestOf } from './plan/digest.js'
 export type {
@@ -87,6 +88,7 @@ export type {
   RequestMatch,
   StickyPlan,
 } from './plan/plan-upstream.js'
+export type { VaultAuthPlan, VaultPlan } from './plan/plan-vault.js'
 export type { WebSocketPlan } from './plan/plan-websocket.js'
 export { bestRank, compareRanks, routeRank } from './plan/route-rank.js'
 export { planOf } from './planning/document-plan.js'
@@ -107,9 +109,10 @@ export {
 export { policySuggestion } from './policy/policy-names.js'
 export { normalizeDocument } from './read/normalized.js'
 export type { Overrides } from './read/overrides.js'
+export type { VaultValues } from './reference/reference-values.js'
 export { relativePathsOf } from './reference/relative-files.js'
 export { packBundle, unpackBundle } from './resolve/packed-bundle.js'
-export { conceal } from './resolve/plan-text.js'
+export { conceal, hasUnreadSecret } from './resolve/plan-text.js'
 export { resolvePlan } from './resolve/resolve-plan.js'
 export { type Document, documentSchema } from './schema/document.js'
 export { LOG_SINKS, type LogSinkName } from './schema/log.js'

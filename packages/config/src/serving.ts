@@ -3,6 +3,7 @@
 export { loadBodyLanguages } from './condition/body-languages.js'
 export { ConditionError, compileCondition, compileExpression } from './condition/index.js'
 export { formatDiagnostic } from './diagnostic/diagnostic.js'
+export { isIssue } from './diagnostic/issue.js'
 export { readDocumentFile } from './file/document-file.js'
 export { isCacheToken } from './grammar/cache-bounds.js'
 export { certificateNames } from './grammar/certificate-names.js'

@@ -15,6 +15,7 @@ import { DrainedFile } from './supervise/health/drained-file.js'
 import { outliveParent } from './supervise/parent/parent-link.js'
 import { handleSignals } from './supervise/signals.js'
 import { Supervisor } from './supervise/supervisor.js'
+import { type VaultReading, VaultSecrets } from './supervise/vault/vault-secrets.js'
 import { workerFork } from './supervise/workers/fork.js'
 import { heapFlags, type Tier, thisMachine, workerCount } from './supervise/workers/sizing.js'
 import { createOperationLog, type OperationLog } from './telemetry/operation-log.js'
@@ -58,10 +59,12 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   }
   const version = packageVersion()
   const thread = options.documentThread ?? startDocumentThread(options)
+  const secrets = new VaultSecrets(log)
   const dataDir = options.dataDir ?? './data'
   const fleetFile = new FleetFile(dataDir, configFile ?? '')
   const supervisor = new Supervisor({
-    documents: documentsOf(thread),
+    documents: documentsOf(thread, secrets),
+    secrets,
     readSource,
     documentName: join(dirname(configFile ?? '.'), 'deployed.yaml'),
     saveDocument: (text) => {
@@ -108,12 +111,22 @@ function fileReader(configFile: string | undefined): () => DocumentSource {
 }
 
 /** Connects the supervisor to the document thread. */
-function documentsOf(thread: DocumentThread): Documents {
+function documentsOf(thread: DocumentThread, secrets: VaultSecrets): Documents {
+  const reading = async (source: DocumentSource): Promise<VaultReading | null> => {
+    const request = await thread.vaultRequest(source)
+    return request === null ? null : secrets.read(request)
+  }
   return {
-    load: (source, serving) => thread.load(source, serving),
+    load: async (source, serving) => {
+      const vault = await reading(source)
+      return { ...(await thread.load(source, serving, vault?.values)), vault }
+    },
     resolve: resolvePlan,
     ask: (question) => thread.ask(question),
-    compare: (before, after) => thread.compare(before, after),
+    compare: async (before, after) => {
+      const readings = await Promise.all([reading(before), reading(after)])
+      return thread.compare(before, after, new Map(readings.flatMap((one) => [...(one?.values ?? [])])))
+    },
     display: (bundle) => thread.display(bundle),
     describe: formatDiagnostic,
   }

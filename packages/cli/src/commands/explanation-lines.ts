@@ -1,3 +1,4 @@
+import { hasUnreadSecret } from '@sluice/config'
 import { formatSize, visibleText } from '@sluice/core'
 import type { Explanation } from '@sluice/gateway'
 import { tableLines } from '../output/table.js'
@@ -128,9 +129,11 @@ function decisionLines({ decision, verdict }: Policy): string[] {
   return [`       this consumer is refused with ${refusal}${reason === '' ? '' : `: ${reason}`}`]
 }
 
-function costText({ cost, measured, buffers }: Policy): string {
+function costText({ cost, measured, buffers, with: settings }: Policy): string {
   const kind = cost === 'cheap' ? 'little' : cost === 'cpu' ? 'CPU time' : 'a call to another server'
   const text = measured === null ? kind : `${kind}: ${measuredText(measured)}`
+  if (buffers === null && hasUnreadSecret(settings))
+    return `${text}; not compiled without its secret in Vault`
   if (buffers === null) return `${text}; does not compile`
   const held = buffers.map((side) => `${side} body`).join(' and ')
   return held === '' ? text : `${text}; holds the ${held} in memory`

@@ -1,6 +1,12 @@
-import { type LogElasticsearchPlan, type LogOutletPlan, type LogPlan, resolvePlan } from '@sluice/config'
+import {
+  hasUnreadSecret,
+  type LogElasticsearchPlan,
+  type LogOutletPlan,
+  type LogPlan,
+  resolvePlan,
+} from '@sluice/config'
 import { loadFile } from '../input/document.js'
-import { usageError } from '../output/failure.js'
+import { EXIT, Failure, usageError } from '../output/failure.js'
 import type { ElasticsearchFlags } from './elasticsearch-access.js'
 
 /** A log target of a document. */
@@ -16,6 +22,11 @@ export interface NamedOutlet {
  */
 export async function outletsOf(config: string, target: string | undefined): Promise<readonly NamedOutlet[]> {
   const { log } = resolvePlan(await loadFile(config))
+  if (hasUnreadSecret(log))
+    throw new Failure(
+      `${config}: log refers to Vault, which only a gateway reads; give the address and password on the command line`,
+      EXIT.invalid,
+    )
   const all = [{ id: 'main', outlet: log }, ...log.outputs.map((outlet) => ({ id: outlet.id, outlet }))]
   if (target === undefined) return all
   const named = all.filter(({ id }) => id === target)

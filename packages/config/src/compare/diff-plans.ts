@@ -23,6 +23,7 @@ export type PlanPart =
   | 'state'
   | 'cache'
   | 'kubernetes'
+  | 'vault'
   | 'plugin'
   | 'reference'
 
@@ -155,6 +156,7 @@ function partsOf(plan: Plan, catalog: Catalog): Map<string, Part> {
   if (plan.state !== null) add('state', '', { value: plan.state, shown: shown.state })
   if (plan.cache !== null) add('cache', '', { value: plan.cache, shown: shown.cache })
   if (plan.kubernetes !== undefined) add('kubernetes', '', same(plan.kubernetes))
+  if (plan.vault !== undefined) add('vault', '', { value: plan.vault, shown: shown.vault })
   for (const { name, version, digest } of plan.plugins) add('plugin', name, same({ version, digest }))
   return parts
 }

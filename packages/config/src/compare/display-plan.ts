@@ -10,6 +10,7 @@ import type {
   PolicyUse,
   StatePlan,
   UpstreamPlan,
+  VaultPlan,
 } from '../plan/plan.js'
 import { describedCatalog } from '../plugins/plugin-set.js'
 import { mapTexts } from '../resolve/plan-text.js'
@@ -19,6 +20,7 @@ import { logSchema } from '../schema/log.js'
 import { stateSchema } from '../schema/state.js'
 import { exporterSchema } from '../schema/tracing.js'
 import { upstreamSchema } from '../schema/upstream.js'
+import { vaultSecretsSchema } from '../schema/vault.js'
 import { isSecretName, maskedLiteral } from '../secrets/literal-secrets.js'
 import { maskSecrets, maskText, maskTexts } from '../secrets/mask.js'
 import { withoutFolder } from '../template/folder.js'
@@ -43,9 +45,15 @@ export function displayPlan(plan: Plan, ownCatalog: Catalog): Plan {
     })),
     log: displayLog(plan.log),
     cache: plan.cache === null ? null : (maskSecrets(cacheSchema, plan.cache) as CachePlan),
+    ...(plan.vault === undefined ? {} : { vault: displayVault(plan.vault) }),
     state: plan.state === null ? null : (maskSecrets(stateSchema, plan.state) as StatePlan),
   }
   return mapTexts(shown, withoutFolder) as Plan
+}
+
+/** Masks the token or SecretID of the login. */
+function displayVault(plan: VaultPlan): VaultPlan {
+  return { ...plan, auth: maskSecrets(vaultSecretsSchema, plan.auth) as VaultPlan['auth'] }
 }
 
 function displayLog(plan: LogPlan): LogPlan {

@@ -6,6 +6,7 @@ import type { RoutePlan } from '../plan/plan.js'
 import { countLines, type RouteParts, splitRoutes } from '../read/route-parts.js'
 import { replaceMarked } from '../secrets/mask.js'
 import { FOLDER } from '../template/folder.js'
+import { VAULT_PREFIX } from '../template/text-template.js'
 import { type LoadedRoute, type LoadOptions, type LoadResult, loadParts } from './load-document.js'
 
 /** The most recently loaded document. */
@@ -25,7 +26,7 @@ interface LoadedDocument extends Pick<RouteParts, 'head' | 'tail'> {
 export class DocumentLoader {
   #last: LoadedDocument | null = null
 
-  /** Loads a version of the document. @param options must be the same for all versions, except for plugins */
+  /** Loads a version of the document. @param options must be the same for all versions, except for plugins and secrets */
   load(source: DocumentSource, options: LoadOptions): LoadResult {
     const parts = (options.plugins?.size ?? 0) > 0 ? null : splitRoutes(source.text)
     if (parts === null) return loadParts(source, options).result
@@ -81,9 +82,9 @@ export class DocumentLoader {
   }
 }
 
-/** True if the route depends on file contents. Such a route is always loaded again. */
+/** True if the route depends on file contents or secrets. Such a route is always loaded again. */
 function readsFiles(text: string, plan: RoutePlan, catalog: LoadOptions['catalog']): boolean {
-  if (text.includes('${file:') || routeJson(plan).includes(FOLDER)) return true
+  if (text.includes('${file:') || text.includes(VAULT_PREFIX) || routeJson(plan).includes(FOLDER)) return true
   let hasPath = false
   const replace = (path: unknown): unknown => {
     hasPath ||= typeof path === 'string'

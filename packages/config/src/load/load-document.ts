@@ -16,7 +16,7 @@ import { describedCatalog, type PluginSet, usablePlugins } from '../plugins/plug
 import { policyFileVersions } from '../policy/policy-files.js'
 import { type Overrides, withOverrides } from '../read/overrides.js'
 import { readDocument } from '../read/read-document.js'
-import { ReferenceValues } from '../reference/reference-values.js'
+import { ReferenceValues, type VaultValues } from '../reference/reference-values.js'
 import { type ReferencedLeaves, referencedLeaves } from '../reference/referenced-leaf.js'
 import { anchorPaths } from '../reference/relative-paths.js'
 import { type InlinedTexts, resolveReferences } from '../reference/resolved-document.js'
@@ -36,6 +36,8 @@ export interface LoadOptions {
   /** Reads the end of such a file, one character per byte. Default: from the file system. */
   readonly readEnd?: ReadFile
   readonly overrides?: Overrides
+  /** Values of `${vault:PATH#KEY}`. Absent: secrets in Vault are not read, and not checked. */
+  readonly secrets?: VaultValues
   /**
    * Plugins of the document, from `readPlugins`. A plugin that is missing here counts as an error of this
    * machine.
@@ -100,7 +102,10 @@ export function loadParts(
     readFile = (path) => readTextFile(path, MAX_FILE_BYTES),
     readEnd = (path) => readFileEnd(path, END_BYTES),
   } = options
-  const values = new ReferenceValues({ env, readFile, documentName: source.name })
+  const values = new ReferenceValues({
+    ...{ env, readFile, documentName: source.name },
+    ...(options.secrets === undefined ? {} : { secrets: options.secrets }),
+  })
   const written = readDocument(source.text, catalog, (text) => values.textOf(text))
   const report = new Report(written, source.name, overrides)
   for (const deprecation of written.deprecations) report.add(deprecation)
@@ -108,7 +113,7 @@ export function loadParts(
   const { folder } = values
   const leaves = referencedLeaves(root, values, report)
   report.conceal(leaves)
-  const { kept, resolved, inlined } = resolveReferences(root, leaves, catalog)
+  const { kept, resolved, inlined } = resolveReferences(root, leaves, { catalog, report })
   reportViolations(resolved, { catalog, leaves, report })
   const valid = validPartsOf(structuredClone(resolved))
   const access = {

@@ -104,6 +104,10 @@ export const CHAPTERS: readonly Chapter[] = [
     at: 'kubernetes',
     text: 'Only needed for a gateway outside of the cluster. See [upstreams](../guides/upstreams.md#send-requests-to-kubernetes-pods).',
   },
+  {
+    at: 'vault',
+    text: 'Source of `${vault:PATH#KEY}` references. See [Keep secrets out of the document](../guides/secrets.md#use-hashicorp-vault).',
+  },
 ]
 
 /** Locations that have the same keys as another location, where they are documented. */

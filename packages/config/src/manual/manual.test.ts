@@ -15,7 +15,8 @@ import { manual, rowsOf } from './manual.js'
 const FOLDER = join(import.meta.dirname, '../../manual')
 const PAGE = join(import.meta.dirname, '../../../../docs/reference/configuration.md')
 /** Alternatives of keys that the examples show; two of them cannot stand together. */
-const SAID_IN_COMMENTS = /\.auth\.(username|password|apiKey)$|^upstreams\.NAME\.proxy|^state\.cluster$/
+const SAID_IN_COMMENTS =
+  /\.auth\.(username|password|apiKey)$|^upstreams\.NAME\.proxy|^state\.cluster$|^vault\.auth\.(token|tokenFile|kubernetes)/
 
 const env = {
   CI_TOKEN_SHA256: 'a'.repeat(64),
@@ -32,6 +33,7 @@ const env = {
   WEBHOOK_SECRET: 'e',
   LOKI_TOKEN: 'g',
   TRACES_KEY: 'h',
+  VAULT_SECRET_ID: 'i',
 }
 
 /** The real policies are in another package, with examples and tests of their own. */

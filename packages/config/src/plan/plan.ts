@@ -6,6 +6,7 @@ import type { PluginPlan } from './plan-plugin.js'
 import type { CachePlan, StatePlan } from './plan-state.js'
 import type { TracingPlan } from './plan-tracing.js'
 import type { CanaryPlan, HashKey, MirrorPlan, StickyPlan } from './plan-upstream.js'
+import type { VaultPlan } from './plan-vault.js'
 import type { WebSocketPlan } from './plan-websocket.js'
 
 export type * from './plan-kubernetes.js'
@@ -16,12 +17,13 @@ export type * from './plan-plugin.js'
 export type * from './plan-state.js'
 export type * from './plan-tracing.js'
 export type * from './plan-upstream.js'
+export type * from './plan-vault.js'
 export type * from './plan-websocket.js'
 
 /**
  * The Plan: a checked document as pure JSON. Defaults are filled in, policy chains are written out, routes
  * are in precedence order, times are in milliseconds and sizes in bytes. A plan can be printed, compared,
- * stored and sent to another process. Strings may contain `${env:NAME}` and `${file:PATH}`. The values travel
+ * stored and sent to another process. Strings may contain references such as `${env:NAME}`. The values travel
  * separately (see ConfigBundle) and are filled in when the plan is compiled. Use displayPlan to show a plan.
  */
 export interface Plan {
@@ -48,6 +50,8 @@ export interface Plan {
   readonly cache: CachePlan | null
   /** Access to the Kubernetes API; absent: the cluster that the gateway runs in, if any. */
   readonly kubernetes?: KubernetesPlan
+  /** Access to Vault; absent: from the environment. */
+  readonly vault?: VaultPlan
   /** Plugins in document order. */
   readonly plugins: readonly PluginPlan[]
 }

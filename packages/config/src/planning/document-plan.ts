@@ -9,6 +9,7 @@ import { routePlans } from './route-plan.js'
 import { cachePlan, statePlan } from './state-plan.js'
 import { tracingPlan, withExporter } from './tracing-plan.js'
 import { upstreamPlan } from './upstream-plan.js'
+import { vaultPlan } from './vault-plan.js'
 
 /** Inputs of a plan in addition to the document. */
 export interface PlanParts {
@@ -42,6 +43,7 @@ export function planOf(document: Document, { inlined, plugins, allRoutes }: Plan
     state: document.state === undefined ? null : statePlan(document.state),
     cache: document.cache === undefined ? null : cachePlan(document.cache),
     ...(document.kubernetes === undefined ? {} : { kubernetes: kubernetesPlan(document.kubernetes) }),
+    ...(document.vault === undefined ? {} : { vault: vaultPlan(document.vault) }),
     plugins,
   }
 }

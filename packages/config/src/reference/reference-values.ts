@@ -10,9 +10,14 @@ const MAX_FILE_BYTES = 64 * 1024
 interface ReferenceOrigins {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly readFile: ReadFile
+  /** Values of references to Vault by reference. Absent: this process does not read Vault. */
+  readonly secrets?: VaultValues
   /** Path of the document; relative files are looked up in its folder. */
   readonly documentName: string
 }
+
+/** Values of references to Vault, or the reasons why they could not be read, by reference. */
+export type VaultValues = ReadonlyMap<string, string | Issue>
 
 /** Looks up the values of references, each only once. */
 export class ReferenceValues {
@@ -31,10 +36,15 @@ export class ReferenceValues {
   of(reference: Reference): string | Issue {
     const known = this.#known.get(reference.text)
     if (known !== undefined) return known
-    const read = reference.kind === 'env' ? this.#ofEnv(reference) : this.#ofFile(reference)
+    const read = this.#read(reference)
     const found = typeof read === 'string' ? withPemLines(read) : read
     this.#known.set(reference.text, found)
     return found
+  }
+
+  /** True if the value of a reference is unknown because this process does not read Vault. */
+  isUnread({ kind }: Reference): boolean {
+    return kind === 'vault' && this.#origins.secrets === undefined
   }
 
   /** Returns a string with its references resolved, or null if one is invalid or has no value. */
@@ -43,6 +53,23 @@ export class ReferenceValues {
     if (isIssue(template)) return null
     const parts = template.map((part) => (typeof part === 'string' ? part : this.of(part)))
     return parts.some(isIssue) ? null : parts.join('')
+  }
+
+  #read(reference: Reference): string | Issue {
+    if (reference.kind === 'env') return this.#ofEnv(reference)
+    return reference.kind === 'file' ? this.#ofFile(reference) : this.#ofVault(reference)
+  }
+
+  /** Looks up a secret. An unread one stands for itself. */
+  #ofVault({ text }: Reference): string | Issue {
+    const { secrets } = this.#origins
+    if (secrets === undefined) return text
+    return (
+      secrets.get(text) ?? {
+        message: `${text} was not read from Vault`,
+        remedy: 'write the reference without YAML escapes',
+      }
+    )
   }
 
   /** Looks up a variable. As in a shell, the default also applies to an empty variable. */

@@ -15,8 +15,13 @@ export interface ReferencedLeaf {
   readonly path: DocumentPath
   /** The references as written, for messages; empty if the string only contains escapes. */
   readonly references: string
-  /** The string with references resolved; null if one has no value, which has been reported. */
+  /**
+   * The string with references resolved. Null if one has no value, which has been reported, or is a secret
+   * that this process does not read.
+   */
   readonly value: string | null
+  /** True if the string refers to Vault. */
+  readonly isVault: boolean
 }
 
 /** Strings of a document with references or escapes, by formatted path. */
@@ -50,13 +55,20 @@ function leafOf(
   const template = parseTemplate(text)
   if (isIssue(template)) {
     report.add({ path, ...template })
-    return { path, references: shownReference(text), value: null }
+    return { path, references: shownReference(text), value: null, isVault: false }
   }
-  const issues = referencesOf(template)
-    .map((reference) => values.of(reference))
-    .filter(isIssue)
+  const references = referencesOf(template)
+  const issues = references.map((reference) => values.of(reference)).filter(isIssue)
   for (const issue of issues) report.add({ path, ...issue })
-  return { path, references: formatReferences(template), value: values.textOf(text) }
+  const isVault = references.some(({ kind }) => kind === 'vault')
+  if (isVault && path[0] === 'vault')
+    report.add({
+      path,
+      message: 'the settings of Vault refer to Vault',
+      remedy: 'use ${env:NAME} or ${file:PATH} here',
+    })
+  const value = references.some((reference) => values.isUnread(reference)) ? null : values.textOf(text)
+  return { path, references: formatReferences(template), value, isVault }
 }
 
 function formatReferences(template: TextTemplate): string {

@@ -3,6 +3,7 @@ import type { Catalog } from '@sluice/core'
 import { policyViolations } from '../check/document-violations.js'
 import { schemaViolationsOf, type Violation } from '../check/violation.js'
 import { type DocumentPath, formatPath, isMapping, valueAt } from '../diagnostic/document-path.js'
+import type { Report } from '../report/report.js'
 import { escapeText } from '../template/text-template.js'
 import type { ReferencedLeaf, ReferencedLeaves } from './referenced-leaf.js'
 
@@ -23,12 +24,12 @@ export type InlinedTexts = ReadonlyMap<string, string>
  * Decides for each string with a reference if the plan keeps the reference or contains its value. It keeps
  * references in strings that it only copies, and in the parameters of policies. It contains the value where
  * it interprets the string: numbers, durations, keywords, addresses, names, and the paths and hosts of
- * routes.
+ * routes. A plan never contains the value of a secret in Vault: that is reported.
  */
 export function resolveReferences(
   root: unknown,
   leaves: ReferencedLeaves,
-  catalog: Catalog,
+  { catalog, report }: { readonly catalog: Catalog; readonly report: Report },
 ): ResolvedDocument {
   const kept = structuredClone(root)
   const resolved = structuredClone(root)
@@ -40,7 +41,16 @@ export function resolveReferences(
   for (const [key, leaf] of leaves) {
     const asked = ofDocument.get(key)
     const schemas = asked ?? ofPolicies.get(key)
-    if (schemas === undefined || leaf.value === null) continue
+    if (schemas === undefined) continue
+    if (leaf.isVault && (asked !== undefined || schemas.some((schema) => accepts(schema, SCALARS)))) {
+      report.add({
+        path: leaf.path,
+        message: `${leaf.references} cannot be used here: the value would be visible in plans`,
+        remedy: 'write the value, or use ${env:NAME}',
+      })
+      continue
+    }
+    if (leaf.value === null) continue
     const value = scalarFor(leaf.value, schemas)
     put(resolved, leaf.path, value)
     if (typeof value !== 'string') put(kept, leaf.path, value)
@@ -62,6 +72,8 @@ function refusedSchemas(violations: readonly Violation[]): Map<string, TSchema[]
   }
   return refused
 }
+
+const SCALARS = ['integer', 'number', 'boolean']
 
 /** Converts a value to a number or boolean if the schemas ask for one and the string contains one. */
 function scalarFor(text: string, schemas: readonly TSchema[]): string | number | boolean {

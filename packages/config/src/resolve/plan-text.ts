@@ -1,6 +1,6 @@
 import { FOLDER } from '../template/folder.js'
 import { plainReference } from '../template/json-template.js'
-import { shownReference } from '../template/text-template.js'
+import { shownReference, VAULT_PREFIX } from '../template/text-template.js'
 
 const PLACEHOLDERS = /\$\$\{|\$\{[^}]*\}/g
 
@@ -43,6 +43,11 @@ export function mapTexts(value: unknown, replace: (text: string) => string): unk
     copy[key] = mapped
   }
   return copy ?? value
+}
+
+/** True if a part of a resolved plan contains a secret that this process has not read from Vault. */
+export function hasUnreadSecret(part: unknown): boolean {
+  return JSON.stringify(part)?.includes(VAULT_PREFIX) ?? false
 }
 
 /** Minimum length of a value to conceal. Shorter values are not secrets and occur in text by chance. */

@@ -9,6 +9,7 @@ import { routeSchema } from './route.js'
 import { stateSchema } from './state.js'
 import { tracingSchema } from './tracing.js'
 import { upstreamSchema } from './upstream.js'
+import { vaultSchema } from './vault.js'
 
 /** Schema of the Kubernetes cluster that is used for service discovery. */
 const kubernetesSchema = object(
@@ -164,6 +165,7 @@ export const documentSchema = object(
     state: Type.Optional(stateSchema),
     cache: Type.Optional(cacheSchema),
     kubernetes: Type.Optional(kubernetesSchema),
+    vault: Type.Optional(vaultSchema),
     drain,
     overload,
   },

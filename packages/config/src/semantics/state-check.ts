@@ -3,10 +3,10 @@ import type { Inspection } from './inspection.js'
 
 const CLUSTER = ['state', 'cluster'] as const
 
-/** Checks that state has one server or a cluster, and the CA files of state and cache. */
+/** Checks that state has one server or a cluster, and the CA files of state, cache and Vault. */
 export function checkState(inspection: Inspection): void {
   checkServers(inspection)
-  for (const part of ['state', 'cache'] as const) {
+  for (const part of ['state', 'cache', 'vault'] as const) {
     const caFile = inspection.document[part]?.tls?.caFile
     if (caFile !== undefined) checkPemFile(inspection, caFile, [part, 'tls', 'caFile'])
   }

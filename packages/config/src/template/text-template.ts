@@ -1,10 +1,10 @@
 import { type Issue, isIssue } from '../diagnostic/issue.js'
 
-/** A reference in a string: `${env:NAME}`, `${env:NAME:-DEFAULT}` or `${file:PATH}`. */
+/** A reference in a string: `${env:NAME}`, `${env:NAME:-DEFAULT}`, `${file:PATH}` or `${vault:PATH#KEY}`. */
 export interface Reference {
   /** The reference as written, including the braces. */
   readonly text: string
-  readonly kind: 'env' | 'file'
+  readonly kind: 'env' | 'file' | 'vault'
   readonly name: string
   /** Default for a variable that is unset or empty; null: none. */
   readonly fallback: string | null
@@ -17,6 +17,9 @@ const MAX_REFERENCE_LENGTH = 1024
 /** Matches variables with an optional default. "|" is reserved for the JSON form (see asJsonText). */
 const ENV = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^|{}\u0000-\u001f]*))?$/
 const FILE_PATH = /^[^|{}\u0000-\u001f]+$/
+/** Matches the path and the key of a secret. Segments of the path must not be empty, `.` or `..`. */
+const VAULT_SECRET =
+  /^(?!\.{1,2}(?:[/#]))[^/#|{}\u0000-\u001f]+(?:\/(?!\.{1,2}[/#])[^/#|{}\u0000-\u001f]+)*#[^#|{}\u0000-\u001f]+$/
 
 /** True if a string contains references or escapes. */
 export function isTemplate(text: string): boolean {
@@ -57,6 +60,17 @@ export function shownReference(text: string): string {
   return text.replace(/(:-)[^}]+/, '$1…')
 }
 
+/** Start of a reference to a secret in Vault. */
+export const VAULT_PREFIX = '${vault:'
+
+/** Returns the references to Vault in a text, also those in comments. */
+export function vaultReferencesIn(text: string): readonly string[] {
+  if (!text.includes(VAULT_PREFIX)) return []
+  return [...new Set([...text.matchAll(/\$\$\{|\$\{vault:[^}\n]*\}/g)].map(([found]) => found))].filter(
+    (found) => found !== '$${' && !isIssue(parseTemplate(found)),
+  )
+}
+
 /** Escapes `${` in a string. */
 export function escapeText(text: string): string {
   return text.replaceAll('${', () => '$${')
@@ -75,8 +89,11 @@ function readReference(text: string, at: number): Reference | Issue {
     return { text: whole, kind: 'env', name: env[1]!, fallback: env[2] ?? null }
   if (kind === 'file' && FILE_PATH.test(name) && whole.length <= MAX_REFERENCE_LENGTH)
     return { text: whole, kind, name, fallback: null }
+  if (kind === 'vault' && VAULT_SECRET.test(name) && whole.length <= MAX_REFERENCE_LENGTH)
+    return { text: whole, kind, name, fallback: null }
   return {
     message: `'${shownReference(whole).slice(0, 80)}' is not a valid reference`,
-    remedy: 'write ${env:NAME}, ${env:NAME:-default} or ${file:PATH}; write $${ for a literal ${',
+    remedy:
+      'write ${env:NAME}, ${env:NAME:-default}, ${file:PATH} or ${vault:PATH#KEY}; write $${ for a literal ${',
   }
 }

@@ -5,11 +5,14 @@ import type { Documents } from './documents/documents.js'
 import type { Endpoints } from './fleet.js'
 import type { FleetFile } from './fleet-file.js'
 import type { DrainedFile } from './health/drained-file.js'
+import type { VaultSecrets } from './vault/vault-secrets.js'
 import type { Fork } from './workers/worker-pool.js'
 
 /** Dependencies of a supervisor, provided by `startSupervisor`. */
 export interface SupervisorDependencies {
   readonly documents: Documents
+  /** Secrets from Vault, which are read again while the gateway runs. */
+  readonly secrets: VaultSecrets
   /** Reads the document. @throws Error if the document cannot be read. */
   readonly readSource: () => DocumentSource | Promise<DocumentSource>
   /** Name given to documents from the API. Relative file paths in them are resolved beside it. */

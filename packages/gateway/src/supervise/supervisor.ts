@@ -129,6 +129,7 @@ export class Supervisor implements AdminBackend {
     this.#deployment = new Deployment({
       documents,
       rollOut: fleet.rollOut.bind(fleet),
+      secrets: dependencies.secrets,
       lastGood: this.#lastGood,
       history: this.#history,
       save: dependencies.saveDocument,
@@ -274,7 +275,7 @@ export class Supervisor implements AdminBackend {
     const { counts: rollouts, queueLength } = this.#deployment
     const own = supervisorSamples({ status: this.status(), rollouts, queueLength })
     const shared = memorySamples(this.#memory)
-    const certificates = this.#certificates.samples()
+    const certificates = [...this.#certificates.samples(), ...this.#dependencies.secrets.samples()]
     const targets = [...this.#targets.samples(), ...this.#services.samples(), ...certificates]
     return [...own, ...logSamples(this.logIdentity()), ...targets, ...shared, ...merged]
   }
@@ -346,7 +347,8 @@ export class Supervisor implements AdminBackend {
   }
 
   async #close(code: number): Promise<void> {
-    const parts = [this.#deployment, this.#targets, this.#services, this.#certificates, this.#ports]
+    const { secrets } = this.#dependencies
+    const parts = [this.#deployment, secrets, this.#targets, this.#services, this.#certificates, this.#ports]
     for (const part of parts) part.close()
     if (this.#isStarted) notifyParent({ state: 'ending' })
     // Deferred, because `#ending` must be set before a waiting drain checks it.

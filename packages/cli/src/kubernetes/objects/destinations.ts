@@ -55,6 +55,8 @@ export function destinationsOf(root: RawPart): Destinations {
     const url = textAt(partAt(root, part), 'url')
     if (url !== null) places.push({ at: `${part}.url`, url })
   }
+  const vault = textAt(partAt(root, 'vault'), 'address')
+  if (vault !== null) places.push({ at: 'vault.address', url: vault })
   for (const [i, node] of listAt(partAt(root, 'state'), 'cluster').entries())
     places.push({ at: `state.cluster[${i}]`, url: String(node) })
   const persisted = textAt(partAt(partAt(partAt(root, 'cache'), 'serve'), 'persist'), 'url')

@@ -32,6 +32,8 @@ export interface DocumentFacts {
   readonly storedBytes: number
   /** Namespaces of Services whose EndpointSlices are watched (`k8s://name.namespace`). */
   readonly serviceNamespaces: readonly string[]
+  /** True if the pods log in to Vault with their service account. */
+  readonly logsInToVault: boolean
 }
 
 /** Maximum document size: the limit of a ConfigMap, minus space for its other fields. */
@@ -61,6 +63,7 @@ export function documentFacts(text: string): DocumentFacts {
     variables: variablesOf(root),
     storedBytes: storedBytes(partAt(root, 'log')),
     serviceNamespaces: serviceNamespaces(root),
+    logsInToVault: 'kubernetes' in partAt(partAt(root, 'vault'), 'auth'),
   }
 }
 

@@ -70,8 +70,8 @@ function podSpec(facts: DocumentFacts, settings: ObjectSettings): object {
   const { initContainers, sidecars = [], dnsPolicy, dnsConfig } = settings
   return present({
     serviceAccountName: settings.name,
-    // Only service discovery uses the API server.
-    automountServiceAccountToken: facts.serviceNamespaces.length > 0,
+    // Only service discovery and the login to Vault use the token.
+    automountServiceAccountToken: facts.serviceNamespaces.length > 0 || facts.logsInToVault,
     imagePullSecrets: imagePullSecrets.map((name) => ({ name })),
     securityContext: present({
       runAsNonRoot: true,

@@ -79,7 +79,15 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
   return { port, url: `http://127.0.0.1:${port}`, plane, events, reload }
 }
 
-type DocumentPart = 'listeners' | 'upstreams' | 'routes' | 'overload' | 'state' | 'cache' | 'tracing'
+type DocumentPart =
+  | 'listeners'
+  | 'upstreams'
+  | 'routes'
+  | 'overload'
+  | 'state'
+  | 'cache'
+  | 'tracing'
+  | 'vault'
 
 /** Returns the upstream of a document as a worker has it, for effects that cannot be caused from outside. */
 export function compiledUpstream(t: TestContext, upstream: object): Upstream {

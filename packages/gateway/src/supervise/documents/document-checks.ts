@@ -16,6 +16,8 @@ import {
   packBundle,
   readPlugins,
   unpackBundle,
+  type VaultValues,
+  vaultRequestOf,
 } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
 import type { ExplainedRequest } from '../../explain/arrival.js'
@@ -29,7 +31,13 @@ export interface CheckSettings {
 
 /** Request to the document thread. */
 export type DocumentRequest =
-  | { readonly kind: 'check'; readonly source: DocumentSource; readonly serving: ConfigBundle | null }
+  | {
+      readonly kind: 'check'
+      readonly source: DocumentSource
+      readonly serving: ConfigBundle | null
+      readonly secrets: VaultValues
+    }
+  | { readonly kind: 'vault'; readonly source: DocumentSource }
   | { readonly kind: 'display'; readonly bundle: ConfigBundle }
   | BundleQuestion
 
@@ -38,6 +46,8 @@ export type BundleQuestion =
   | { readonly kind: 'explain'; readonly bundle: ConfigBundle; readonly request: ExplainedRequest }
   | { readonly kind: 'explain-record'; readonly bundle: ConfigBundle; readonly record: TrafficRecord }
   | { readonly kind: 'document'; readonly bundle: ConfigBundle; readonly text: string }
+
+type CheckRequest = Extract<DocumentRequest, { readonly kind: 'check' }>
 
 /** A bundle with its routes as texts, or all errors in the document. */
 export type CheckResult =
@@ -52,19 +62,19 @@ export type CheckResult =
 
 /**
  * Answers the messages sent to this thread. `check` turns a document into its bundle or its errors; `display`
- * returns a bundle's plan with all secrets masked; the others return JSON, or an error. Call it once, in the thread's
- * entry file.
+ * returns a bundle's plan with all secrets masked; `vault` returns the secrets that a document needs; the others
+ * return JSON, or an error. Call it once, in the thread's entry file.
  */
 export function checkDocuments(catalog: Catalog): void {
   const settings = { catalog, ...(workerData as CheckSettings) }
   const loader = new DocumentLoader()
-  const check = async (source: DocumentSource, serving: ConfigBundle | null): Promise<CheckResult> => {
+  const check = async ({ source, serving, secrets }: CheckRequest): Promise<CheckResult> => {
     await Promise.all([loadBodyLanguages(source.text, catalog), loadNamedPolicies(source.text, catalog)])
     const plugins = await readPlugins(source, catalog)
-    let result = loader.load(source, { ...settings, plugins })
+    let result = loader.load(source, { ...settings, secrets, plugins })
     if (!result.ok && catalog.load !== undefined) {
       await catalog.load(() => true)
-      result = loader.load(source, { ...settings, plugins })
+      result = loader.load(source, { ...settings, secrets, plugins })
     }
     if (!result.ok) return result
     return {
@@ -90,9 +100,10 @@ export function checkDocuments(catalog: Catalog): void {
     const { explainRecord } = await import('../../explain/explain-record.js')
     return explainRecord(asked.record, displayPlan(bundle.plan, catalog), catalog)
   }
-  const answerTo = (asked: DocumentRequest): Promise<unknown> => {
-    if (asked.kind === 'check') return check(asked.source, asked.serving)
+  const answerTo = async (asked: DocumentRequest): Promise<unknown> => {
+    if (asked.kind === 'check') return check(asked)
     if (asked.kind === 'display') return display(asked.bundle)
+    if (asked.kind === 'vault') return vaultRequestOf(asked.source, settings)
     return tell(asked).then(
       (answer) => JSON.stringify(answer),
       (error: unknown) => (error instanceof Error ? error : new Error(String(error))),

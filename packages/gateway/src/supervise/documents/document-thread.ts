@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { ConfigBundle, DocumentSource, Plan } from '@sluice/config'
+import type { ConfigBundle, DocumentSource, Plan, VaultRequest, VaultValues } from '@sluice/config'
 import { ProcessClock, processTimeout } from '../process/process-clock.js'
 import type { BundleQuestion, CheckResult, CheckSettings, DocumentRequest } from './document-checks.js'
 import type { DocumentAnswer } from './documents.js'
@@ -27,6 +27,8 @@ const QUESTION_MS = 10_000
 
 /** Far more than a 4 MB document needs: 45,000 routes take 10 s and 0.5 GB. */
 const BOUNDS: CheckBounds = { deadlineMs: 60_000, memoryMb: 1024, idleMs: 30_000 }
+
+const NO_SECRETS: VaultValues = new Map()
 
 /**
  * Checks documents in a thread, so that the supervisor keeps answering health checks and watching workers. It
@@ -61,13 +63,23 @@ export class DocumentThread {
    * @param serving running bundle for comparison, or null.
    * @throws Error when the check itself fails.
    */
-  load(source: DocumentSource, serving: ConfigBundle | null): Promise<CheckResult> {
+  load(
+    source: DocumentSource,
+    serving: ConfigBundle | null,
+    secrets: VaultValues = NO_SECRETS,
+  ): Promise<CheckResult> {
     const refuse = (problem: string): CheckResult => refused(source, problem)
     return this.#inTurn(async () => {
-      const result = await this.#ask<CheckResult>({ kind: 'check', source, serving }, refuse)
+      const result = await this.#ask<CheckResult>({ kind: 'check', source, serving, secrets }, refuse)
       if (result.ok) this.#isKept = source.text.length >= KEPT_FROM_CHARS
       return result
     })
+  }
+
+  /** Returns the secrets in Vault that a document needs, or null. */
+  vaultRequest(source: DocumentSource): Promise<VaultRequest | null> {
+    if (!source.text.includes('${vault:')) return Promise.resolve(null)
+    return this.#inTurn(() => this.#ask<VaultRequest | null>({ kind: 'vault', source }, () => null))
   }
 
   /** Returns a bundle's plan with all secrets masked. @throws Error if that takes too much time or memory. */
@@ -87,11 +99,15 @@ export class DocumentThread {
     })
   }
 
-  /** Returns the changes between two documents. */
-  compare(before: DocumentSource, after: DocumentSource): Promise<DocumentAnswer> {
+  /** Returns the changes between two documents. @param secrets of both */
+  compare(
+    before: DocumentSource,
+    after: DocumentSource,
+    secrets: VaultValues = NO_SECRETS,
+  ): Promise<DocumentAnswer> {
     const load = (source: DocumentSource, serving: ConfigBundle | null) =>
       this.#ask<CheckResult>(
-        { kind: 'check', source, serving },
+        { kind: 'check', source, serving, secrets },
         (problem) => refused(source, problem),
         QUESTION_MS,
       )

@@ -1,6 +1,7 @@
 import type { ConfigBundle, Diagnostic, DocumentSource } from '@sluice/config'
 import type { OperationLog } from '../../telemetry/operation-log.js'
-import { type Documents, isSameBundle } from '../documents/documents.js'
+import { type Documents, hasReference, isSameBundle } from '../documents/documents.js'
+import type { VaultSecrets } from '../vault/vault-secrets.js'
 import type { Accepted, ApplyRequest, ApplyResult, RolloutReport } from './apply-result.js'
 import type { Deploy, DeployHistory, Origin } from './deploy-history.js'
 import type { LastGoodFile } from './last-good.js'
@@ -19,6 +20,7 @@ export interface Deployed {
 
 interface DeploymentDependencies {
   readonly documents: Documents
+  readonly secrets: Pick<VaultSecrets, 'serve' | 'warnings' | 'onRotated'>
   /**
    * Rolls a bundle out to all workers. Returns an empty list on success. Otherwise nothing has changed, and
    * the list contains the objections.
@@ -48,6 +50,7 @@ export class Deployment {
 
   constructor(dependencies: DeploymentDependencies) {
     this.#dependencies = dependencies
+    dependencies.secrets.onRotated = () => this.#reapply()
   }
 
   get current(): Deployed | null {
@@ -70,6 +73,14 @@ export class Deployment {
     const result = (await this.#queue.run(() => this.#apply(source, request))) ?? { result: 'busy' }
     this.#report(source, request, before, result)
     return result
+  }
+
+  /** Applies the active document again, because values behind its references have changed. */
+  async #reapply(): Promise<void> {
+    const current = this.#current
+    if (current === null) return
+    const { source, origin, by, bundle } = current
+    await this.apply(source, { dryRun: false, ifMatch: bundle.digest, note: by.note, origin, actor: 'vault' })
   }
 
   async #apply(source: DocumentSource, request: ApplyRequest): Promise<ApplyResult> {
@@ -110,6 +121,7 @@ export class Deployment {
     const { origin, actor, note } = request
     this.#noteReplaced(bundle, request)
     this.#current = { bundle, source, origin, warnings, by: { at: new Date().toISOString(), actor, note } }
+    this.#dependencies.secrets.serve(outcome.vault ?? null, (reference) => hasReference(bundle, reference))
     this.#keep(bundle, source, request)
     return { result, ...accepted, ...this.#save(source, request) }
   }
@@ -156,7 +168,7 @@ export class Deployment {
       all.unshift(
         `the file ${source.name} replaced ${deployText(this.#replaced)} at start: restore it with gw rollback --to ${this.#replaced.id}`,
       )
-    return all
+    return [...all, ...this.#dependencies.secrets.warnings()]
   }
 
   /** Records a document that cannot be read, in the same way as one with errors. */

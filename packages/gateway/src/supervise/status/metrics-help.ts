@@ -2,6 +2,7 @@ import { STATE_HELP } from '../../state/state-samples.js'
 import { CACHE_HELP } from '../../worker/stored-responses.js'
 import { VITALS_HELP } from '../../worker/vitals.js'
 import { CERTIFICATES_HELP } from '../listeners/certificate-watch.js'
+import { VAULT_HELP } from '../vault/vault-secrets.js'
 import { LOG_HELP } from './log-samples.js'
 import { SUPERVISOR_HELP } from './supervisor-samples.js'
 
@@ -97,4 +98,5 @@ export const METRICS_HELP: Readonly<Record<string, string>> = {
   ...LOG_HELP,
   ...CACHE_HELP,
   ...STATE_HELP,
+  ...VAULT_HELP,
 }
