@@ -26,7 +26,7 @@ const PACKAGES = {
 
 /** Files of `gateway` that may also import policies and logger: the composition roots, and tests of policies. */
 const COMPOSITION =
-  '^packages/gateway/src/(policies/|worker/(worker-log|open-sink|main)[.]|supervise/(documents/documents-main|records/log-reader)[.])'
+  '^packages/gateway/src/(policies/|worker/(worker-log|open-sink|main)[.]|supervise/(metrics-push|documents/documents-main|records/log-reader)[.])'
 
 /** Dependencies that only one place may use. */
 const ONLY_IN = {

@@ -75,7 +75,7 @@ export type {
   LogSyslogPlan,
   LogWebhookPlan,
 } from './plan/plan-log.js'
-export type { OverloadPlan } from './plan/plan-overload.js'
+export type { MetricsExportPlan, OverloadPlan } from './plan/plan-overload.js'
 export type { PluginPlan } from './plan/plan-plugin.js'
 export type { CachePlan, PersistPlan, StatePlan } from './plan/plan-state.js'
 export type { TracingPlan } from './plan/plan-tracing.js'

@@ -12,6 +12,7 @@ import type { Documents } from './supervise/documents/documents.js'
 import { saveDocument } from './supervise/documents/saved-document.js'
 import { FleetFile } from './supervise/fleet-file.js'
 import { DrainedFile } from './supervise/health/drained-file.js'
+import { MetricsPush } from './supervise/metrics-push.js'
 import { outliveParent } from './supervise/parent/parent-link.js'
 import { handleSignals } from './supervise/signals.js'
 import { Supervisor } from './supervise/supervisor.js'
@@ -76,6 +77,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     openEndpoints: (backend) => ({
       admin: new AdminEndpoint(backend, log),
       metrics: new MetricsEndpoint(backend, log),
+      metricsPush: new MetricsPush(backend, log),
     }),
     fork: workerFork({
       entry: options.workerEntry,

@@ -23,7 +23,7 @@ test('flags are checked like the document', async (t) => {
 
 test('a sink of the command line needs its settings in the document', async (t) => {
   const file = fileWith(t, DOCUMENT)
-  const runs = ['syslog', 'webhook', 'loki', 'custom'].map((sink) =>
+  const runs = ['syslog', 'webhook', 'loki', 'otlp', 'custom'].map((sink) =>
     gw(startArgs(t, file, '--log-sink', sink)),
   )
   for (const { code, stderr } of await Promise.all(runs)) {

@@ -50,6 +50,7 @@ function addStart(program: GwCommand): void {
       'webhook',
       'loki',
       'kafka',
+      'otlp',
       'custom',
       'none',
     ])

@@ -6,6 +6,7 @@ import type {
   ListenerPlan,
   LogPlan,
   MatchPlan,
+  MetricsPlan,
   Plan,
   PolicyUse,
   StatePlan,
@@ -17,6 +18,7 @@ import { mapTexts } from '../resolve/plan-text.js'
 import { cacheSchema } from '../schema/cache.js'
 import { adminSchema, listenerSchema } from '../schema/listener.js'
 import { logSchema } from '../schema/log.js'
+import { metricsSchema } from '../schema/metrics.js'
 import { stateSchema } from '../schema/state.js'
 import { exporterSchema } from '../schema/tracing.js'
 import { upstreamSchema } from '../schema/upstream.js'
@@ -44,6 +46,7 @@ export function displayPlan(plan: Plan, ownCatalog: Catalog): Plan {
       policies: route.policies.map((policy) => displayPolicy(policy, catalog)),
     })),
     log: displayLog(plan.log),
+    metrics: maskSecrets(metricsSchema, plan.metrics) as MetricsPlan,
     cache: plan.cache === null ? null : (maskSecrets(cacheSchema, plan.cache) as CachePlan),
     ...(plan.vault === undefined ? {} : { vault: displayVault(plan.vault) }),
     state: plan.state === null ? null : (maskSecrets(stateSchema, plan.state) as StatePlan),

@@ -78,7 +78,9 @@ export const CHAPTERS: readonly Chapter[] = [
   { at: 'log.webhook', text: 'See [targets](../guides/traffic-log-targets.md).' },
   { at: 'log.loki', text: 'See [targets](../guides/traffic-log-targets.md#loki).' },
   { at: 'log.kafka', text: 'See [targets](../guides/traffic-log-targets.md).' },
+  { at: 'log.otlp', text: 'See [targets](../guides/traffic-log-targets.md#opentelemetry).' },
   { at: 'log.custom', text: 'See [targets](../guides/traffic-log-targets.md).' },
+  { at: 'metrics', text: 'See [monitoring](../guides/monitoring.md).' },
   { at: 'tracing', text: 'See [tracing](../guides/tracing.md).' },
   {
     at: 'drain',
@@ -122,6 +124,7 @@ export const REPEATED: ReadonlyMap<string, string> = new Map([
     'webhook',
     'loki',
     'kafka',
+    'otlp',
     'custom',
     'privacy',
     'capture',

@@ -34,6 +34,7 @@ const env = {
   LOKI_TOKEN: 'g',
   TRACES_KEY: 'h',
   VAULT_SECRET_ID: 'i',
+  OTLP_KEY: 'j',
 }
 
 /** The real policies are in another package, with examples and tests of their own. */

@@ -38,9 +38,8 @@ export interface LogOutletPlan<Sink = LogSinkKind> {
   readonly webhook?: LogWebhookPlan
   readonly loki?: LogLokiPlan
   readonly kafka?: LogKafkaPlan
-  readonly custom?: LogCustomPlan
-  /** Set for the target of `tracing.exporter`. */
   readonly otlp?: LogOtlpPlan
+  readonly custom?: LogCustomPlan
   /** Privacy rules, or null if the document has none. A target without rules uses those of the log. */
   readonly privacy: LogPrivacyPlan | null
 }
@@ -136,9 +135,16 @@ export interface LogKafkaPlan {
   readonly spool: LogSpoolPlan
 }
 
-/** Settings of the target of spans. */
-export interface LogOtlpPlan extends Omit<LogHttpPlan, 'auth'> {
+/** Settings of an export to an OpenTelemetry collector. */
+export interface OtlpPlan extends Omit<LogHttpPlan, 'auth' | 'spool'> {
   readonly headers: Readonly<Record<string, string>>
+}
+
+/** Settings of an `otlp` target. */
+export interface LogOtlpPlan extends OtlpPlan {
+  /** `traces` for the spans of `tracing.exporter`, `logs` for records. */
+  readonly signal: 'traces' | 'logs'
+  readonly spool: LogSpoolPlan
 }
 
 /** Settings of a `custom` target. */

@@ -1,10 +1,18 @@
 import type { Address } from './plan-listener.js'
+import type { OtlpPlan } from './plan-log.js'
 
 /** Settings of the metrics. */
 export interface MetricsPlan {
   readonly enabled: boolean
   /** Additional unauthenticated address for metrics and health checks. */
   readonly address?: Address
+  /** Export to an OpenTelemetry collector. */
+  readonly otlp?: MetricsExportPlan
+}
+
+/** Settings of the export of metrics. */
+export interface MetricsExportPlan extends OtlpPlan {
+  readonly intervalMs: number
 }
 
 /** Load shedding of a worker. */

@@ -4,6 +4,7 @@ import type { InlinedTexts } from '../reference/resolved-document.js'
 import type { Document } from '../schema/document.js'
 import { addressOf, adminPlan, listenerPlan } from './listener-plan.js'
 import { logPlan } from './log-plan.js'
+import { otlpPlan } from './log-target-plans.js'
 import { inPrecedence } from './precedence.js'
 import { routePlans } from './route-plan.js'
 import { cachePlan, statePlan } from './state-plan.js'
@@ -52,8 +53,12 @@ function kubernetesPlan({ kubeconfig, context }: NonNullable<Document['kubernete
   return { kubeconfig, context: context ?? null }
 }
 
-function metricsPlan({ enabled, address }: Document['metrics']): MetricsPlan {
-  return { enabled, ...(address === undefined ? {} : { address: addressOf(address) }) }
+function metricsPlan({ enabled, address, otlp }: Document['metrics']): MetricsPlan {
+  return {
+    enabled,
+    ...(address === undefined ? {} : { address: addressOf(address) }),
+    ...(otlp === undefined ? {} : { otlp: { ...otlpPlan(otlp), intervalMs: parseDuration(otlp.interval) } }),
+  }
 }
 
 function overloadPlan({ maxLoopDelay, maxInFlight, retryAfter }: Document['overload']): OverloadPlan {

@@ -4,10 +4,12 @@ import type {
   LogHttpPlan,
   LogKafkaPlan,
   LogLokiPlan,
+  LogOtlpPlan,
   LogPlan,
   LogSpoolPlan,
   LogSyslogPlan,
   LogWebhookPlan,
+  OtlpPlan,
 } from '../plan/plan.js'
 import type { Document } from '../schema/document.js'
 import { FOLDER } from '../template/folder.js'
@@ -17,6 +19,7 @@ type SyslogDocument = NonNullable<LogDocument['syslog']>
 type WebhookDocument = NonNullable<LogDocument['webhook']>
 type LokiDocument = NonNullable<LogDocument['loki']>
 type KafkaDocument = NonNullable<LogDocument['kafka']>
+type OtlpDocument = Omit<NonNullable<LogDocument['otlp']>, 'spool'>
 type CustomDocument = NonNullable<LogDocument['custom']>
 type SpoolDocument = LogDocument['stdout']['spool']
 
@@ -28,14 +31,15 @@ export function shippedPlans(
   document: LogDocument | LogDocument['outputs'][number],
   sink: LogPlan['sink'],
   suffix: string,
-): Pick<LogPlan, 'stdout' | 'syslog' | 'webhook' | 'loki' | 'kafka' | 'custom'> {
-  const { stdout, syslog, webhook, loki, kafka, custom } = document
+): Pick<LogPlan, 'stdout' | 'syslog' | 'webhook' | 'loki' | 'kafka' | 'otlp' | 'custom'> {
+  const { stdout, syslog, webhook, loki, kafka, otlp, custom } = document
   return {
     ...(sink === 'stdout' ? { stdout: { spool: spoolPlan(stdout.spool, suffix) } } : {}),
     ...(syslog === undefined ? {} : { syslog: syslogPlan(syslog, suffix) }),
     ...(webhook === undefined ? {} : { webhook: webhookPlan(webhook, suffix) }),
     ...(loki === undefined ? {} : { loki: lokiPlan(loki, suffix) }),
     ...(kafka === undefined ? {} : { kafka: kafkaPlan(kafka, suffix) }),
+    ...(otlp === undefined ? {} : { otlp: logOtlpPlan(otlp, 'logs', suffix) }),
     ...(custom === undefined ? {} : { custom: customPlan(custom, suffix) }),
   }
 }
@@ -112,6 +116,26 @@ function kafkaPlan(document: KafkaDocument, suffix: string): LogKafkaPlan {
     tls: tls === undefined ? null : clientTls(tls),
     spool: spoolPlan(spool, suffix),
   }
+}
+
+/** Returns the plan of an export to an OpenTelemetry collector. */
+export function otlpPlan({ endpoint, headers, compress, timeout, tls }: OtlpDocument): OtlpPlan {
+  return {
+    url: endpoint,
+    headers,
+    compress,
+    timeoutMs: parseDuration(timeout),
+    tls: { caFile: tls.caFile ?? null, insecure: tls.insecure },
+  }
+}
+
+/** Returns the plan of a target that sends records to an OpenTelemetry collector, as logs or as spans. */
+export function logOtlpPlan(
+  document: OtlpDocument & { readonly spool: SpoolDocument },
+  signal: LogOtlpPlan['signal'],
+  suffix: string,
+): LogOtlpPlan {
+  return { signal, ...otlpPlan(document), spool: spoolPlan(document.spool, suffix) }
 }
 
 function customPlan({ module, options, spool }: CustomDocument, suffix: string): LogCustomPlan {

@@ -3,7 +3,7 @@ import type { LogOutputPlan, LogPlan, NarrowingPlan, RoutePlan, TracingPlan } fr
 import type { Document } from '../schema/document.js'
 import { TRACES } from '../schema/tracing.js'
 import { fileDir } from './log-plan.js'
-import { spoolPlan } from './log-target-plans.js'
+import { logOtlpPlan } from './log-target-plans.js'
 
 type TracingDocument = NonNullable<Document['tracing']>
 
@@ -34,21 +34,13 @@ export function withExporter(
 ): LogPlan {
   const exporter = tracing?.exporter
   if (exporter === undefined) return log
-  const { endpoint, headers, compress, timeout, tls, spool } = exporter
   const output: LogOutputPlan = {
     id: TRACES,
     sink: 'otlp',
     fields: 'standard',
     file: { dir: fileDir(undefined, `-${TRACES}`), maxBytes: 0, segmentBytes: 0 },
     elasticsearch: null,
-    otlp: {
-      url: endpoint,
-      headers,
-      compress,
-      timeoutMs: parseDuration(timeout),
-      tls: { caFile: tls.caFile ?? null, insecure: tls.insecure },
-      spool: spoolPlan(spool, `-${TRACES}`),
-    },
+    otlp: logOtlpPlan(exporter, 'traces', `-${TRACES}`),
     privacy: null,
     when: null,
     share: null,

@@ -1,9 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { apiSchema, environmentSchema } from './api.js'
-import { duration, filePath, integer, mapOf, name, object, text } from './build.js'
+import { duration, filePath, integer, mapOf, name, object } from './build.js'
 import { cacheSchema } from './cache.js'
 import { adminSchema, listenerSchema } from './listener.js'
 import { logSchema } from './log.js'
+import { metricsSchema } from './metrics.js'
 import { policyGroupSchema, sharedPolicySchema } from './policy.js'
 import { routeSchema } from './route.js'
 import { stateSchema } from './state.js'
@@ -29,22 +30,6 @@ const kubernetesSchema = object(
     description:
       'Kubernetes cluster that is used to discover targets such as `k8s://orders.default:8080`. Absent: the cluster that the gateway runs in, with the service account of its pod.',
   },
-)
-
-const metrics = object(
-  {
-    enabled: Type.Boolean({
-      default: true,
-      description: 'Serves Prometheus metrics at /metrics of the admin address.',
-    }),
-    address: Type.Optional(
-      text('address', {
-        description:
-          'Additional address, `host:port`, that serves only /metrics, /healthz and /readyz, without TLS and authentication, for Prometheus and cluster probes. Anyone who can reach it can read the names of routes and targets. Absent: only the admin address serves them.',
-      }),
-    ),
-  },
-  { default: {}, description: 'Metrics.' },
 )
 
 const drain = object(
@@ -147,7 +132,7 @@ export const documentSchema = object(
       description: 'Routing rules. The most specific route wins; the order in this list only breaks ties.',
     }),
     log: logSchema,
-    metrics,
+    metrics: metricsSchema,
     tracing: Type.Optional(tracingSchema),
     plugins: Type.Array(
       Type.String({

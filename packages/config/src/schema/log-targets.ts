@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { duration, filePath, mapOf, object, oneOf, size, text } from './build.js'
 import { spool } from './log-spool.js'
+import { otlpKeys } from './otlp.js'
 
 /**
  * Pattern of an SD-ID: up to 32 printable characters except `=`, `]` and `"`, with the `@` and enterprise
@@ -259,6 +260,12 @@ export const kafka = object(
     spool,
   },
   { description: 'Settings of a `kafka` target.' },
+)
+
+/** Schema of the settings of an `otlp` target. */
+export const otlp = object(
+  { ...otlpKeys('/v1/logs'), spool },
+  { description: 'Settings of an `otlp` target.' },
 )
 
 /** Schema of the settings of a `custom` target. */

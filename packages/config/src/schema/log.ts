@@ -3,7 +3,7 @@ import { duration, filePath, integer, name, object, oneOf, ratio, size, text } f
 import { captureSchema, narrowingSchema } from './capture.js'
 import { logPrivacySchema } from './log-privacy.js'
 import { spool } from './log-spool.js'
-import { custom, kafka, loki, stdout, syslog, webhook } from './log-targets.js'
+import { custom, kafka, loki, otlp, stdout, syslog, webhook } from './log-targets.js'
 
 /**
  * Names that Elasticsearch accepts for a data stream (create data stream API) and that need no escaping in
@@ -111,7 +111,17 @@ const geo = object(
   { description: 'Adds the country and location of clients to records. Absent: disabled.' },
 )
 
-const KINDS = ['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'loki', 'kafka', 'custom'] as const
+const KINDS = [
+  'file',
+  'elasticsearch',
+  'stdout',
+  'syslog',
+  'webhook',
+  'loki',
+  'kafka',
+  'otlp',
+  'custom',
+] as const
 
 /** Kinds of log targets. */
 export const LOG_SINKS = [...KINDS, 'none'] as const
@@ -132,6 +142,7 @@ const settings = {
   webhook: Type.Optional(webhook),
   loki: Type.Optional(loki),
   kafka: Type.Optional(kafka),
+  otlp: Type.Optional(otlp),
   custom: Type.Optional(custom),
   privacy: Type.Optional(logPrivacySchema),
 }

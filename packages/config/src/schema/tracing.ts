@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { duration, filePath, mapOf, object, oneOf, ratio, text } from './build.js'
+import { duration, object, oneOf, ratio } from './build.js'
 import { spool } from './log-spool.js'
+import { otlpKeys } from './otlp.js'
 
 /** Name of the target of spans in metrics and in /v1/log. */
 export const TRACES = 'traces'
@@ -36,33 +37,10 @@ const keep = object(
   },
 )
 
-const tls = object(
-  {
-    caFile: Type.Optional(filePath("CA certificates to trust instead of the system's, PEM.")),
-    insecure: Type.Boolean({ default: false, description: 'Accepts any certificate. For testing only.' }),
-  },
-  { default: {}, description: 'TLS settings for `https://` endpoints.' },
-)
-
 /** Schema of the export of spans. */
 export const exporterSchema = object(
   {
-    endpoint: text('http-url', {
-      description:
-        'URL of an OpenTelemetry collector (OTLP/HTTP with protobuf). The path `/v1/traces` is added to a URL without a path.',
-    }),
-    headers: mapOf(Type.String({ grammar: 'field-value', secret: true, maxLength: 4096 }), {
-      default: {},
-      description: 'Header fields to add to each request, such as an API key.',
-      propertyNames: text('reply-field-name'),
-      maxProperties: 50,
-    }),
-    compress: Type.Boolean({ default: false, description: 'Compresses request bodies with gzip.' }),
-    timeout: duration(
-      { min: '100ms', max: '10m' },
-      { default: '30s', description: 'Maximum time from the start of a request to the end of its response.' },
-    ),
-    tls,
+    ...otlpKeys('/v1/traces'),
     spool,
   },
   { description: 'Export of spans. Absent: the gateway only propagates traces.' },

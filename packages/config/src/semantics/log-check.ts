@@ -32,6 +32,9 @@ export function checkLog(inspection: Inspection): void {
   checkSegments(inspection, log, ['log'])
   for (const [target, path] of origins.entries(log.outputs, ['log', 'outputs']))
     checkSegments(inspection, target, path)
+  const metricsCa = document.metrics.otlp?.tls.caFile
+  if (metricsCa !== undefined && report.isValid(['metrics']))
+    checkPemFile(inspection, metricsCa, ['metrics', 'otlp', 'tls', 'caFile'])
   if (!report.isValid(['log'])) return
   const locations: Position[] = [positionOf(log, sinkOf(log), ['log'], '')]
   for (const [target, path] of origins.entries(log.outputs, ['log', 'outputs']))
@@ -172,6 +175,7 @@ function checkLocation(inspection: Inspection, location: Position): void {
   checkElasticsearch(inspection, location)
   checkHttp(inspection, location, 'webhook')
   checkHttp(inspection, location, 'loki')
+  checkOtlp(inspection, location)
   checkLabels(inspection, location)
   checkClientTls(inspection, location)
 }
@@ -183,6 +187,7 @@ const EXAMPLES = {
   webhook: 'url: https://logs.example.com/traffic',
   loki: 'url: http://127.0.0.1:3100',
   kafka: 'brokers: [127.0.0.1:9092] and topic: traffic',
+  otlp: 'endpoint: http://127.0.0.1:4318',
   custom: "module: './target.mjs'",
 } as const
 
@@ -237,6 +242,11 @@ function checkHttp(inspection: Inspection, { outlet, path }: Position, kind: 'we
     message: 'username and password must be set together',
     remedy: 'set both, or use token',
   })
+}
+
+function checkOtlp(inspection: Inspection, { outlet, path }: Position): void {
+  const { caFile } = outlet.otlp?.tls ?? {}
+  if (caFile !== undefined) checkPemFile(inspection, caFile, [...path, 'otlp', 'tls', 'caFile'])
 }
 
 /** Checks that streams have a label, because Loki refuses entries without labels. */

@@ -41,7 +41,7 @@ function goesNowhere({ sink, outputs }: LogPlan): boolean {
 
 /** Returns true if there are records, and not only spans. */
 function hasRecords({ sink, outputs }: LogPlan): boolean {
-  return sink !== 'none' || outputs.some((output) => output.sink !== 'otlp')
+  return sink !== 'none' || outputs.some((output) => output.otlp?.signal !== 'traces')
 }
 
 /**
@@ -51,7 +51,7 @@ function hasRecords({ sink, outputs }: LogPlan): boolean {
 function tellsPolicies({ sink, fields, outputs }: LogPlan): boolean {
   return (
     (sink !== 'none' && fields !== 'minimal') ||
-    outputs.some((output) => output.sink !== 'otlp' && output.fields !== 'minimal')
+    outputs.some((output) => output.otlp?.signal !== 'traces' && output.fields !== 'minimal')
   )
 }
 

@@ -2,6 +2,7 @@ import type { Address, AdminPlan, ConfigBundle, Plan } from '@sluice/config'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { EmbeddedCacheServer } from './cache-server/embedded-cache-server.js'
 import type { ListenerPorts, Ports } from './listeners/listener-ports.js'
+import type { MetricsPush } from './metrics-push.js'
 import { type Endpoint, type Preparation, type PreparedChange, prepared } from './rollout/preparation.js'
 import { type Assignment, type MayActivate, type Objection, rollOut } from './rollout/rollout.js'
 import type { Services } from './services/services.js'
@@ -12,6 +13,7 @@ export interface Endpoints {
   readonly admin: Endpoint<AdminPlan>
   /** Metrics and health without tokens, on an address of their own. */
   readonly metrics: Endpoint<Address | undefined>
+  readonly metricsPush: MetricsPush
 }
 
 interface FleetOptions extends Endpoints {
@@ -72,12 +74,13 @@ export class Fleet {
 
   /** Prepares this process's own listeners and watches. If one fails, the others are discarded. */
   async #prepareOwn(plan: Plan): Promise<Preparation> {
-    const { admin, metrics, services, cacheServer } = this.#options
+    const { admin, metrics, metricsPush, services, cacheServer } = this.#options
     const all: PreparedChange[] = []
     const discard = async () => void (await Promise.all(all.map((one) => one.discard())))
     for (const prepare of [
       () => admin.prepare(plan.admin),
       () => metrics.prepare(plan.metrics.address),
+      () => metricsPush.prepare(plan),
       () => services.prepare(plan),
       () => cacheServer.prepare(plan.cache),
     ]) {

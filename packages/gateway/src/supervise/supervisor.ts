@@ -276,7 +276,8 @@ export class Supervisor implements AdminBackend {
     const own = supervisorSamples({ status: this.status(), rollouts, queueLength })
     const shared = memorySamples(this.#memory)
     const certificates = [...this.#certificates.samples(), ...this.#dependencies.secrets.samples()]
-    const targets = [...this.#targets.samples(), ...this.#services.samples(), ...certificates]
+    const exports = this.#endpoints.metricsPush.samples()
+    const targets = [...this.#targets.samples(), ...this.#services.samples(), ...certificates, ...exports]
     return [...own, ...logSamples(this.logIdentity()), ...targets, ...shared, ...merged]
   }
 
@@ -353,8 +354,9 @@ export class Supervisor implements AdminBackend {
     if (this.#isStarted) notifyParent({ state: 'ending' })
     // Deferred, because `#ending` must be set before a waiting drain checks it.
     queueMicrotask(() => this.#changes.notify())
-    const { admin, metrics } = this.#endpoints
+    const { admin, metrics, metricsPush } = this.#endpoints
     await Promise.all([this.#pool.close(), admin.close(), metrics.close()])
+    await metricsPush.close()
     // After the workers, which return the quota they did not use.
     this.#memory.close()
     await this.#cacheServer.close({ isCut: code !== 0 })

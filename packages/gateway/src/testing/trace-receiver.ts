@@ -1,7 +1,9 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
 
 /** A request to the receiver. */
 export interface ReceivedExport {
@@ -10,7 +12,7 @@ export interface ReceivedExport {
   readonly body: Buffer
 }
 
-/** A receiver of OTLP requests. It answers with `status`. */
+/** A receiver of OTLP requests. It answers with `status`, or not at all with 0. */
 export interface TraceReceiver {
   readonly url: string
   readonly exports: readonly ReceivedExport[]
@@ -19,10 +21,10 @@ export interface TraceReceiver {
   status: number
 }
 
-/** Starts a receiver of OTLP requests. It is closed after the test. */
-export async function traceReceiver(t: TestContext): Promise<TraceReceiver> {
+/** Starts a receiver of OTLP requests. It is closed after the test. @param isSecure True for `https`, with FAKE_CERTIFICATES. */
+export async function traceReceiver(t: TestContext, isSecure = false): Promise<TraceReceiver> {
   const exports: ReceivedExport[] = []
-  const server = createServer(async (request, response) => {
+  const onRequest: RequestListener = async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const { headers, url = '' } = request
@@ -32,15 +34,18 @@ export async function traceReceiver(t: TestContext): Promise<TraceReceiver> {
       path: url,
       body: headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes,
     })
-    response.writeHead(receiver.status).end()
-  })
+    if (receiver.status !== 0) response.writeHead(receiver.status).end()
+  }
+  const server = isSecure
+    ? createSecureServer(FAKE_CERTIFICATES.localhost, onRequest)
+    : createServer(onRequest)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => {
     server.closeAllConnections()
     server.close()
   })
   const receiver: TraceReceiver = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${isSecure ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     exports,
     has: (text) => exports.some(({ body }) => body.includes(text)),
     status: 200,

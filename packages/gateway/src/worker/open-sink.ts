@@ -94,8 +94,8 @@ export function spoolDirs(log: LogPlan): readonly string[] {
  * Returns a predicate for the requests that a target logs, or null for all. If the condition fails, the
  * request is logged, so that a mistake loses nothing.
  */
-function choiceOf({ sink, when, share }: LogOutputPlan): Outlet['wants'] {
-  if (sink === 'otlp') return (x) => x.trace?.isKept === true
+function choiceOf({ otlp, when, share }: LogOutputPlan): Outlet['wants'] {
+  if (otlp?.signal === 'traces') return (x) => x.trace?.isKept === true
   const condition = when === null ? null : compileCondition(when, 'record')
   if (condition === null) return share === null ? null : (x) => isInSample(x.id, share)
   return (x) => {

@@ -2,7 +2,7 @@ import type { CustomOptions } from '../outputs/custom/output.js'
 import type { ElasticsearchOptions } from '../outputs/elasticsearch/output.js'
 import type { KafkaOptions } from '../outputs/kafka/options.js'
 import type { LokiOptions } from '../outputs/loki/options.js'
-import type { OtlpOptions } from '../outputs/otlp/options.js'
+import type { OtlpOutputOptions } from '../outputs/otlp/options.js'
 import type { Delivery, LogOutput, ReportProblem, Shipment } from '../outputs/output.js'
 import type { SyslogOptions } from '../outputs/syslog/options.js'
 import type { WebhookOptions } from '../outputs/webhook/options.js'
@@ -15,7 +15,7 @@ interface OptionsByKind {
   readonly webhook: WebhookOptions
   readonly loki: LokiOptions
   readonly kafka: KafkaOptions
-  readonly otlp: OtlpOptions
+  readonly otlp: OtlpOutputOptions
   readonly custom: CustomOptions
 }
 
@@ -39,7 +39,8 @@ const OPENERS: { readonly [K in Kind]: Opener<K> } = {
   webhook: async (options) => new (await import('../outputs/webhook/output.js')).WebhookOutput(options),
   loki: async (options) => new (await import('../outputs/loki/output.js')).LokiOutput(options),
   kafka: async (options) => new (await import('../outputs/kafka/output.js')).KafkaOutput(options),
-  otlp: async (options) => new (await import('../outputs/otlp/output.js')).OtlpOutput(options),
+  otlp: async (options, report) =>
+    new (await import('../outputs/otlp/output.js')).OtlpOutput(options, report),
   custom: async (options, report) =>
     new (await import('../outputs/custom/output.js')).CustomOutput(options, report),
 }

@@ -48,7 +48,8 @@ export function destinationsOf(root: RawPart): Destinations {
   const places: Place[] = [
     ...upstreamPlaces(partAt(root, 'upstreams')),
     ...logPlaces(partAt(root, 'log')),
-    ...exporterPlaces(partAt(partAt(root, 'tracing'), 'exporter')),
+    ...endpointPlaces(partAt(partAt(root, 'tracing'), 'exporter'), 'tracing.exporter'),
+    ...endpointPlaces(partAt(partAt(root, 'metrics'), 'otlp'), 'metrics.otlp'),
     ...policyPlaces(root),
   ]
   for (const part of ['state', 'cache']) {
@@ -106,9 +107,9 @@ function* logPlaces(log: RawPart): Generator<Place> {
     yield* outletPlaces(target, `log.outputs[${i}]`)
 }
 
-function* exporterPlaces(exporter: RawPart): Generator<Place> {
+function* endpointPlaces(exporter: RawPart, at: string): Generator<Place> {
   const url = textAt(exporter, 'endpoint')
-  if (url !== null) yield { at: 'tracing.exporter.endpoint', url }
+  if (url !== null) yield { at: `${at}.endpoint`, url }
 }
 
 function* outletPlaces(outlet: RawPart, at: string): Generator<Place> {
@@ -120,6 +121,7 @@ function* outletPlaces(outlet: RawPart, at: string): Generator<Place> {
     yield { at: `${at}.syslog.address`, url: textAt(partAt(outlet, sink), 'address') }
   } else if (sink === 'webhook' || sink === 'loki')
     yield { at: `${at}.${sink}.url`, url: textAt(partAt(outlet, sink), 'url') }
+  else if (sink === 'otlp') yield* endpointPlaces(partAt(outlet, sink), `${at}.otlp`)
   else if (sink === 'kafka') {
     for (const [i, broker] of listAt(partAt(outlet, sink), 'brokers').entries())
       yield { at: `${at}.kafka.brokers[${i}]`, url: `kafka://${String(broker)}` }

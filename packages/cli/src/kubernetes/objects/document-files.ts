@@ -84,7 +84,7 @@ export function writtenFolders(root: RawPart): readonly WrittenFolder[] {
   const traces = spool === null ? [] : [{ at: 'tracing.exporter.spool.dir', dir: spool }]
   const ofLog = outlets.flatMap(([place, outlet]) => {
     const file = textAt(partAt(outlet, 'file'), 'dir')
-    const spools = ['elasticsearch', 'stdout', 'syslog', 'webhook', 'loki', 'kafka', 'custom'].map(
+    const spools = ['elasticsearch', 'stdout', 'syslog', 'webhook', 'loki', 'kafka', 'otlp', 'custom'].map(
       (kind) => ({
         at: `${place}.${kind}.spool.dir`,
         dir: textAt(partAt(partAt(outlet, kind), 'spool'), 'dir'),

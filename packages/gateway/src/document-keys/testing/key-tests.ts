@@ -26,6 +26,8 @@ export interface DocumentParts {
   readonly state?: object
   readonly cache?: object
   readonly tracing?: object
+  /** Traffic log. Default: none. */
+  readonly log?: object
   /** Policies of the catalog. Default: none. */
   readonly catalog?: Catalog
   readonly network?: Network
@@ -46,6 +48,7 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
     state,
     cache,
     tracing,
+    log = { sink: 'none' },
     catalog = NO_POLICIES,
   } = parts
   const hasUpstream = target !== undefined || upstream !== undefined
@@ -53,7 +56,7 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
   const document = {
     version: 1,
     listeners: [{ address: `127.0.0.1:${port}`, ...listener }],
-    log: { sink: 'none' },
+    log,
     upstreams: hasUpstream ? { up: { targets: [target], ...upstream } } : {},
     routes: routes ?? [all],
     overload,

@@ -22,6 +22,8 @@ export const SUPERVISOR_HELP: Readonly<Record<string, string>> = {
   gw_cache_server_up: '1 if the cache server of `cache.serve` is ready, else 0.',
   gw_cache_server_restarts_total: 'Restarts of the cache server.',
   gw_cache_server_rss_bytes: 'Resident memory of the cache server.',
+  gw_metrics_exports_total:
+    'Exports of metrics to the collector of `metrics.otlp`, by result: delivered, rejected (some points, or with a warning), failed.',
   gw_worker_up: '1 if the worker is ready, else 0.',
   gw_worker_restarts_total: 'Restarts of the worker.',
   gw_worker_rss_bytes: 'Resident memory of the worker.',

@@ -5,6 +5,9 @@ import type { Delivery, Shipment } from '../output.js'
 export interface Answer {
   readonly status: number
   readonly retryAfter: string | undefined
+  readonly contentType: string | undefined
+  /** Beginning of the body, at most 16 KB. */
+  readonly body: Buffer
   /** Beginning of the body, for operators. */
   readonly text: string
 }

@@ -17,6 +17,8 @@ const compressed = promisify(gzip)
 const MAX_CONNECTIONS = 8
 /** Number of response bytes shown to operators. */
 const MAX_TEXT_BYTES = 300
+/** Number of response bytes that are passed on. */
+const MAX_BODY_BYTES = 16 * 1024
 /** Number of response bytes after which the connection is closed. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
@@ -75,7 +77,7 @@ export class HttpRequests {
       request.on('response', (response) => {
         isAnswered = true
         readAnswer(request, response, ({ text, ...answer }) => {
-          settle(() => resolve({ ...answer, text: shownText(text, this.#secrets) }))
+          settle(() => resolve({ ...answer, text: this.shown(text) }))
         })
       })
       request.on('error', (error) => {
@@ -85,6 +87,12 @@ export class HttpRequests {
       })
       request.end(body)
     })
+  }
+
+  /** Returns the beginning of a text from the receiver for operators, without secrets. */
+  shown(text: string): string {
+    const visible = text.slice(0, MAX_TEXT_BYTES).replace(/[^\x20-\x7e]+/g, ' ')
+    return shownText(visible.trim(), this.#secrets)
   }
 
   close(): void {
@@ -117,18 +125,16 @@ function readAnswer(request: ClientRequest, response: IncomingMessage, done: (an
   let bytes = 0
   const chunks: Buffer[] = []
   response.on('data', (chunk: Buffer) => {
-    if (bytes < MAX_TEXT_BYTES) chunks.push(chunk)
+    if (bytes < MAX_BODY_BYTES) chunks.push(chunk)
     bytes += chunk.length
     if (bytes > MAX_ANSWER_BYTES) request.destroy()
   })
   response.on('error', () => {})
   response.on('close', () => {
-    const text = Buffer.concat(chunks).subarray(0, MAX_TEXT_BYTES).toString('latin1')
-    done({
-      status: response.statusCode ?? 0,
-      retryAfter: response.headers['retry-after'],
-      text: text.replace(/[^\x20-\x7e]+/g, ' ').trim(),
-    })
+    const body = Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES)
+    const { 'retry-after': retryAfter, 'content-type': contentType } = response.headers
+    const text = body.toString('latin1', 0, MAX_TEXT_BYTES)
+    done({ status: response.statusCode ?? 0, retryAfter, contentType, body, text })
   })
 }
 

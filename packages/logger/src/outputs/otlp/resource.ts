@@ -49,7 +49,9 @@ export function resourceOf({ gw, env }: TracedRecord, environment: Attributes): 
   if (gw?.version !== undefined) attributes['service.version'] = String(gw.version)
   if (gw?.pod !== undefined) {
     attributes['host.name'] = String(gw.pod)
-    attributes['service.instance.id'] = `${String(gw.pod)}-${String(gw.worker)}`
+    // Metrics are those of all workers.
+    const worker = gw.worker === undefined ? '' : `-${String(gw.worker)}`
+    attributes['service.instance.id'] = String(gw.pod) + worker
   }
   if (typeof env === 'string') attributes['deployment.environment.name'] = env
   return { ...attributes, ...environment }

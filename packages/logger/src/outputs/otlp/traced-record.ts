@@ -2,7 +2,7 @@ import type { RecordParts } from '../record-parts.js'
 
 /** Record members that spans are made of. They are not checked. */
 export interface TracedRecord extends RecordParts {
-  readonly trace?: { readonly id?: unknown }
+  readonly trace?: { readonly id?: unknown; readonly sampled?: unknown }
   readonly span?: { readonly id?: unknown }
   readonly parent?: { readonly id?: unknown }
   readonly http?: { readonly method?: unknown; readonly version?: unknown }
