@@ -67,6 +67,21 @@ test('a person logs in, finds the slowest route and drains its target', { skip: 
   assert.equal((await fetch(`${url}/slow`)).status, 503)
 })
 
+test('a person finds the slowest policy of a route', { skip: noBrowser }, async (t) => {
+  const { ui, url } = await startDashboard(t)
+  const page = await openPage(t, ui)
+  await logIn(page, 'viewer')
+  await page.getByRole('link', { name: 'Routes' }).click()
+  await page.getByLabel('Filter').fill('chain')
+  await page.getByRole('link', { name: 'chain' }).click()
+  await page.getByRole('button', { name: 'Mean time' }).click()
+  const slowest = page.getByRole('region', { name: 'Policies of chain' }).locator('tbody tr').first()
+  await until(async () => {
+    await fetch(`${url}/chain`, { headers: { 'x-fault-key': '0123456789abcdef' } })
+    return /sluggish.*\d\d\.\d+ ms/.test((await slowest.textContent()) ?? '')
+  })
+})
+
 test('a person finds a slow request in the live log and opens its timeline', {
   skip: noBrowser,
 }, async (t) => {

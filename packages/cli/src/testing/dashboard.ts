@@ -34,6 +34,14 @@ routes:
   - { id: fast, match: { path: /fast }, upstream: fast }
   - { id: slow, match: { path: /slow }, upstream: slow, policies: [{ use: rate-limit, with: { limit: ${limit}/s } }] }
   - { id: keys, match: { path: /keys }, upstream: fast, policies: [{ use: api-key, with: { keys: [{ id: ann, sha256: "${sha256('a-secret-key')}" }] } }] }
+  - id: chain
+    match: { path: /chain }
+    respond: { status: 200, body: ok }
+    policies:
+      - { id: quick, use: header, with: { request: { set: { x-a: b } } } }
+      - id: sluggish
+        use: fault
+        with: { guard: { header: x-fault-key, value: 0123456789abcdef }, delay: { percent: 100%, duration: 20ms } }
   - { id: odd, match: { path: /odd, when: "req.path != '${ATTACK}'" }, respond: { status: 200, body: ok } }
 `
   const gateway = await startGateway(t, documentWith(1000))

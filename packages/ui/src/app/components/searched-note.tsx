@@ -7,7 +7,7 @@ export function SearchedNote({ searched }: { searched: SearchedLog | null }) {
   return (
     <p class="soft small">
       Searched: {kind === 'file' ? 'the files in' : 'the Elasticsearch data stream'} <code>{where}</code>
-      {isComplete ? '' : ', only their newest part; gw logs search reads all'}. Records appear when requests
+      {isComplete ? '' : ', only the newest parts; gw logs search reads all'}. Records appear when requests
       end.
     </p>
   )

@@ -30,8 +30,10 @@ export function useLiveRecords(query: string, isPaused: boolean): LiveRecords {
         try {
           const answer = await request<Records>('GET', `/v1/records?limit=${MAX_ROWS}&${query}${since}`)
           rows = merged(answer.records, rows)
-          // Whether older records were searched is only known from the first answer.
-          searched ??= answer.searched
+          searched = {
+            ...answer.searched,
+            isComplete: answer.searched.isComplete && searched?.isComplete !== false,
+          }
           at = answer.at
           if (!isOver) setState({ rows, searched, problem: null, query, at })
         } catch (error) {
