@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { installElasticsearch } from '../elasticsearch/install.mjs'
 import { elasticsearchHome } from '../elasticsearch/place.mjs'
@@ -17,6 +17,9 @@ import {
   prometheus,
   wss4j,
 } from './folders.mjs'
+
+/** Folder of Debian's PostgreSQL, with a folder for each version. */
+const POSTGRES = '/usr/lib/postgresql'
 
 /**
  * Real programs that tests and benchmarks use. Most rows need only Debian packages. `install` installs other programs and
@@ -69,6 +72,14 @@ export const services = [
     usedFor: 'the tests of the store that replicas share',
     commands: ['redis-server', 'redis-cli'],
     debianPackages: ['redis-server'],
+  },
+  {
+    name: 'postgres',
+    usedFor: 'the tests of the controller with a database',
+    // Not in the PATH on Debian. The shell expands the version.
+    commands: [`${POSTGRES}/*/bin/initdb`, 'setpriv'],
+    debianPackages: ['postgresql'],
+    environment: () => ({ SLUICE_POSTGRES: newestPostgres() }),
   },
   {
     name: 'chromium',
@@ -176,6 +187,12 @@ export const services = [
     environment: () => ({ SLUICE_KUBERNETES: kubernetes.path }),
   },
 ]
+
+/** Returns the folder with the programs of the newest installed PostgreSQL. */
+function newestPostgres() {
+  const versions = readdirSync(POSTGRES).filter((name) => existsSync(join(POSTGRES, name, 'bin/initdb')))
+  return join(POSTGRES, versions.sort((a, b) => Number(a) - Number(b)).at(-1), 'bin')
+}
 
 /** Installed packages are not upgraded. */
 const INSTALL = ['install', '-y', '-qq', '--no-install-recommends', '--no-upgrade', '--no-remove']

@@ -1,20 +1,13 @@
-import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { isLoopback } from '@sluice/config'
-import { Bundles } from './deploy/bundles.js'
-import { ConnectedMembers } from './deploy/connected-members.js'
-import { Coordinator } from './deploy/coordinator.js'
-import { FleetReports } from './deploy/fleet-reports.js'
+import { ControllerCore, errorFields } from './deploy/controller-core.js'
 import type { Clock } from './deploy/member-session.js'
 import { createFirstToken } from './first-token.js'
 import { type OperationLog, stderrLog } from './operation-log.js'
 import { Authenticator } from './server/access.js'
 import { createHttpServer } from './server/http-server.js'
 import { MemberSocket } from './server/member-socket.js'
-import { ControlLog } from './state/control-log.js'
-import { keptBundles } from './state/control-state.js'
-import type { ControlStore } from './store/control-store.js'
 import { openStore } from './store/open-store.js'
 import { DocumentValidator } from './validation/document-validator.js'
 
@@ -53,10 +46,6 @@ const SYSTEM_CLOCK: Clock = { wallMs: Date.now, steadyMs: () => performance.now(
 const TICK_MS = 250
 /** Connections for clients of the API, in addition to those of members. */
 const API_CONNECTIONS = 256
-/** Minimum age of a chunk that is deleted, in milliseconds. An upload may take this long. */
-const GARBAGE_AGE_MS = 3_600_000
-const GARBAGE_MS = 600_000
-
 /** Starts a controller. @throws Error if the options are unsafe, the store is unavailable or the address is in use */
 export async function startController(options: ControllerOptions): Promise<Controller> {
   const {
@@ -72,22 +61,29 @@ export async function startController(options: ControllerOptions): Promise<Contr
   const tls = await readTls(options.tls)
   const store = await openStore(options.store)
   try {
-    const core = await startCore(store, options.keepDeploys ?? 100, operationLog)
-    const authenticator = new Authenticator(() => core.backend.log.state)
-    if (await createFirstToken(core.backend.log, options.adminTokenFile))
+    const core = new ControllerCore({
+      ...{ store, clock: SYSTEM_CLOCK, keepDeploys: options.keepDeploys ?? 100 },
+      onEvent: (level, event, fields) => operationLog[level](event, fields),
+    })
+    await core.start()
+    const timer = setInterval(() => core.tick(), TICK_MS).unref()
+    const { log, members } = core
+    const authenticator = new Authenticator(() => log.state)
+    if (await createFirstToken(log, options.adminTokenFile))
       operationLog.info('token.created', { file: options.adminTokenFile, role: 'admin' })
     const names = [host, ...hosts]
     const onError = (error: unknown): void => operationLog.error('api.failed', errorFields(error))
-    const app = await createHttpServer({ backend: core.backend, authenticator, hosts: names, tls, onError })
-    const { log } = core.backend
+    const backend = { ...core, store, log, validator: new DocumentValidator() }
+    const app = await createHttpServer({ backend, authenticator, hosts: names, tls, onError })
     const socket = new MemberSocket({
-      ...{ members: core.members, log, authenticator, hosts: names, store: store.id, maxMembers },
+      ...{ members, log, authenticator, hosts: names, store: store.id, maxMembers },
       onEvent: (event, fields) => operationLog.info(event, fields),
     })
     socket.attach(app.server)
     app.server.maxConnections = maxMembers + API_CONNECTIONS
     const close = async (): Promise<void> => {
-      await core.stop()
+      clearInterval(timer)
+      await core.close()
       socket.close()
       await app.close()
       await store.close()
@@ -108,83 +104,8 @@ export async function startController(options: ControllerOptions): Promise<Contr
   }
 }
 
-/** Starts everything except the server. */
-async function startCore(store: ControlStore, keepDeploys: number, operationLog: OperationLog) {
-  const id = randomUUID()
-  const clock = SYSTEM_CLOCK
-  const onStoreProblem = storeProblems(operationLog)
-  const onProblem = (event: string, error: unknown): void => operationLog.warn(event, errorFields(error))
-  const log = new ControlLog({ store, controller: id, now: clock.wallMs, onProblem: onStoreProblem })
-  const bundles = new Bundles(store)
-  const fleet: FleetReports = new FleetReports({
-    ...{ store, controller: id, clock, onProblem: onStoreProblem },
-    own: () => members.reports(),
-  })
-  const members: ConnectedMembers = new ConnectedMembers({
-    ...{ log, bundles, clock, controller: id, onProblem },
-    onReport: (report, isUrgent) => fleet.add(report, isUrgent),
-  })
-  const collect = garbageCollector(() =>
-    store.collectGarbage(keptBundles(log.state, keepDeploys), GARBAGE_AGE_MS),
-  )
-  let collected: Promise<void> = Promise.resolve()
-  const coordinator = new Coordinator({
-    ...{ log, fleet, clock, controller: id, onProblem },
-    onDecision: ({ result, group, deploy, digest, reasons }) => {
-      operationLog.info(`deploy.${result}`, { group, deploy, digest, reasons })
-      collected = collect().catch(onStoreProblem)
-    },
-  })
-  await log.start()
-  await fleet.send()
-  await fleet.read()
-  const tick = (): void => {
-    fleet.tick().catch(onStoreProblem)
-    members.reconcile()
-    coordinator.advance()
-  }
-  const timer = setInterval(tick, TICK_MS).unref()
-  const stop = async (): Promise<void> => {
-    clearInterval(timer)
-    log.close()
-    fleet.close()
-    members.close()
-    await collected
-  }
-  return {
-    id,
-    members,
-    stop,
-    backend: { log, store, bundles, fleet, coordinator, validator: new DocumentValidator() },
-  }
-}
-
 async function readTls(tls: ControllerOptions['tls']) {
   if (tls === undefined) return null
   const [cert, key] = await Promise.all([readFile(tls.certFile), readFile(tls.keyFile)])
   return tls.clientCaFile === undefined ? { cert, key } : { cert, key, ca: await readFile(tls.clientCaFile) }
-}
-
-/** Reports each outage of the store once, and its end. */
-function storeProblems(log: OperationLog): (problem: unknown) => void {
-  let isDown = false
-  return (problem) => {
-    if (problem !== null && !isDown) log.error('store.unavailable', errorFields(problem))
-    if (problem === null && isDown) log.info('store.available')
-    isDown = problem !== null
-  }
-}
-
-/** Returns a function that collects garbage from time to time. */
-function garbageCollector(collect: () => Promise<number>): () => Promise<void> {
-  let lastMs = Number.NEGATIVE_INFINITY
-  return async () => {
-    if (performance.now() - lastMs < GARBAGE_MS) return
-    lastMs = performance.now()
-    await collect()
-  }
-}
-
-function errorFields(error: unknown): Readonly<Record<string, unknown>> {
-  return error instanceof Error ? { message: error.message, stack: error.stack } : { message: String(error) }
 }

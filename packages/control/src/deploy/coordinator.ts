@@ -112,8 +112,7 @@ export class Coordinator {
   #decide(deploy: Deploy, members: readonly KnownMember[]): void {
     const run = this.#running.get(deploy.deploy)
     if (run === undefined) {
-      const reason = this.#abandonment(deploy)
-      if (reason !== null) this.#write(deploy, { type: 'deploy.aborted', reasons: [reason] })
+      if (this.#abandonment(deploy) !== null) this.#attempt(deploy, () => this.#abandon(deploy))
       return
     }
     const verdict = run.verdict(members)
@@ -132,23 +131,37 @@ export class Coordinator {
       : 'the controller that coordinated it stopped'
   }
 
-  /** Writes a decision, unless there is one already. Tried again by later calls if the store is unavailable. */
-  #write({ group, deploy }: Deploy, decision: Decision): void {
-    const { log, clock, onProblem } = this.#options
+  /** Aborts a deploy if its controller is still missing in new reports: it may just have started. */
+  async #abandon(deploy: Deploy): Promise<void> {
+    await this.#options.fleet.read()
+    const reason = this.#abandonment(deploy)
+    if (reason !== null) await this.#append(deploy, { type: 'deploy.aborted', reasons: [reason] })
+  }
+
+  #write(deploy: Deploy, decision: Decision): void {
+    this.#attempt(deploy, () => this.#append(deploy, decision))
+  }
+
+  /** Writes a decision, unless there is one already. */
+  async #append({ group, deploy }: Deploy, decision: Decision): Promise<void> {
+    await this.#options.log.append(CONTROLLER, (state) =>
+      groupOf(state, group).pending?.deploy === deploy ? { ...decision, group, deploy } : null,
+    )
+  }
+
+  /** Tries to decide about a deploy. Later calls try again if the store is unavailable. */
+  #attempt({ deploy }: Deploy, decide: () => Promise<void>): void {
+    const { clock, onProblem } = this.#options
     const attempt = this.#deciding.get(deploy)
     if (attempt?.isWriting || (attempt && clock.steadyMs() - attempt.atMs < RETRY_MS)) return
     this.#deciding.set(deploy, { isWriting: true, atMs: clock.steadyMs() })
-    log
-      .append(CONTROLLER, (state) =>
-        groupOf(state, group).pending?.deploy === deploy ? { ...decision, group, deploy } : null,
-      )
-      .then(
-        () => this.#deciding.delete(deploy),
-        (error: unknown) => {
-          this.#deciding.set(deploy, { isWriting: false, atMs: clock.steadyMs() })
-          onProblem('deploy.undecided', error)
-        },
-      )
+    decide().then(
+      () => this.#deciding.delete(deploy),
+      (error: unknown) => {
+        this.#deciding.set(deploy, { isWriting: false, atMs: clock.steadyMs() })
+        onProblem('deploy.undecided', error)
+      },
+    )
   }
 }
 

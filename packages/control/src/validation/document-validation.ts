@@ -23,8 +23,9 @@ const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/
  * outside the bundle are unknown here, and each gateway checks them when it prepares the bundle.
  */
 export async function validateBundle(request: ValidationRequest, catalog: Catalog): Promise<Validation> {
-  const secrets = [...secretFiles(request.files), ...documentSecrets(request.files, catalog)]
   const after = await load(request.files, catalog)
+  // The schemas of the policies, which mark the secrets, are loaded now.
+  const secrets = [...secretFiles(request.files), ...documentSecrets(request.files, catalog)]
   if (!after.ok)
     return { ok: false, diagnostics: [...secrets, ...after.diagnostics].filter(isMistake).map(named) }
   if (secrets.length > 0) return { ok: false, diagnostics: secrets }
