@@ -145,7 +145,7 @@ const LAYERS = {
     'output service',
     'consumers input plugins',
     'admin',
-    'completion kubernetes top',
+    'completion control kubernetes top',
     'commands',
     'program',
     '.',

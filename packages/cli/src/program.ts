@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { beQuiet, complain, complainText, printText } from './output/output.js'
 import { version } from './output/version.js'
 import { addBenchCommands } from './program/bench-commands.js'
+import { addControlCommands } from './program/control-commands.js'
 import { addDocumentCommands } from './program/document-commands.js'
 import { addGatewayCommands } from './program/gateway-commands.js'
 import { GwCommand } from './program/gw-command.js'
@@ -11,9 +12,10 @@ import { addToolCommands } from './program/tool-commands.js'
 const EXIT_CODES = `
 Exit codes:
   0 done or nothing to do · 1 failed · 2 diff --exit-code or bench doctor found something · 3 invalid configuration · 4 not authorised
-  5 gateway or cluster unreachable · 6 rolled back · 7 assertion failed · 64 wrong usage
+  5 gateway, controller or cluster unreachable · 6 rolled back · 7 assertion failed · 64 wrong usage
 
-Gateway address: --server, GW_SERVER, or http://127.0.0.1:9901. Token: --token-file or GW_TOKEN.`
+Gateway address: --server, GW_SERVER, or http://127.0.0.1:9901. Token: --token-file or GW_TOKEN.
+Controller address: --server, GW_CONTROL, or http://127.0.0.1:9910.`
 
 /** Creates the command tree. Commands load their modules when they run, so that `gw --help` is fast. */
 export function createProgram(): GwCommand {
@@ -32,6 +34,7 @@ export function createProgram(): GwCommand {
     .addHelpText('after', EXIT_CODES)
   addDocumentCommands(program)
   addGatewayCommands(program)
+  addControlCommands(program)
   addLogCommands(program)
   addBenchCommands(program)
   addToolCommands(program)

@@ -12,11 +12,13 @@ import { connectionReason } from './connection-reason.js'
 
 /** A request to the admin API. */
 export interface AdminRequest {
-  readonly method: 'GET' | 'PUT' | 'POST'
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
   /** Path with query. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | Buffer
+  /** Called with each complete line of the response while it arrives. */
+  readonly onLine?: (line: string) => void
   /** Maximum time for the complete response, in milliseconds. */
   readonly timeoutMs?: number
 }
@@ -28,7 +30,16 @@ export interface AdminAnswer {
   readonly text: string
 }
 
-const DEFAULT_SERVER = 'http://127.0.0.1:9901'
+/** Kind of server that a client connects to. */
+export interface ServerKind {
+  /** Name for messages. */
+  readonly noun: string
+  /** Environment variable with the URL. */
+  readonly variable: string
+  readonly defaultUrl: string
+}
+
+const GATEWAY: ServerKind = { noun: 'gateway', variable: 'GW_SERVER', defaultUrl: 'http://127.0.0.1:9901' }
 const TIMEOUT_MS = 5000
 /** Maximum size of a response. A plan of 10,000 routes has about 10 MB. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
@@ -41,22 +52,24 @@ export interface AdminRoute {
   readonly connect: () => Promise<Duplex>
 }
 
-/** Client for the admin API of one gateway. */
+/** Client for the admin API of one gateway, or for the API of a controller. */
 export class AdminClient {
   readonly #base: URL
   readonly #token: string | null
   readonly #route: AdminRoute | null
+  readonly #kind: ServerKind
 
   /** Creates a client. @throws Failure if the address or token is invalid */
-  constructor(options: ServerOptions, route: AdminRoute | null = null) {
+  constructor(options: ServerOptions, route: AdminRoute | null = null, kind = GATEWAY) {
     this.#route = route
-    this.#base = serverUrl(options.server ?? (process.env['GW_SERVER'] || DEFAULT_SERVER))
+    this.#kind = kind
+    this.#base = serverUrl(options.server ?? (process.env[kind.variable] || kind.defaultUrl), kind)
     this.#token = tokenOf(options.tokenFile)
     const isOpen = this.#base.protocol === 'http:' && !LOOPBACK.test(this.#base.hostname)
     if (isOpen && this.#token !== null) say(`the token is sent to ${this.origin} unencrypted; use https`)
   }
 
-  /** Name of the gateway for messages. */
+  /** Name of the server for messages. */
   get origin(): string {
     return this.#route?.name ?? this.#base.origin
   }
@@ -83,7 +96,8 @@ export class AdminClient {
     const answer = await this.#exchange(request).catch(async (error: unknown) => {
       const reason = connectionReason(error, request.timeoutMs ?? TIMEOUT_MS)
       const hint = await this.#otherScheme(error)
-      const text = `cannot reach the gateway at ${this.origin} (${reason}); ${hint ?? 'is it running? set --server or GW_SERVER'}`
+      const { noun, variable } = this.#kind
+      const text = `cannot reach the ${noun} at ${this.origin} (${reason}); ${hint ?? `is it running? set --server or ${variable}`}`
       throw new Failure(text, EXIT.unreachable)
     })
     if (isUnauthorised(answer)) throw this.refused(answer)
@@ -95,7 +109,7 @@ export class AdminClient {
     try {
       return new AnswerPart(JSON.parse(answer.text), 'the answer')
     } catch {
-      throw new Failure(`${this.origin} did not return a JSON object; is it a gateway?`)
+      throw new Failure(`${this.origin} did not return a JSON object; is it a ${this.#kind.noun}?`)
     }
   }
 
@@ -103,7 +117,7 @@ export class AdminClient {
   refused(answer: AdminAnswer): Failure {
     const exit = isUnauthorised(answer) ? EXIT.unauthorised : EXIT.failed
     const detail = visibleText(detailOf(answer))
-    const text = `the gateway at ${this.origin} answered ${answer.status}${detail === '' ? '' : `: ${detail}`}`
+    const text = `the ${this.#kind.noun} at ${this.origin} answered ${answer.status}${detail === '' ? '' : `: ${detail}`}`
     const isTraffic = answer.headers['x-gw-error'] === 'GW_ROUTE_NOT_FOUND'
     return new Failure(
       isTraffic ? `${text}; this is a listener, use the address of the admin API` : text,
@@ -129,7 +143,7 @@ export class AdminClient {
   }
 
   async #exchange(request: AdminRequest): Promise<AdminAnswer> {
-    const { method, path, body, timeoutMs = TIMEOUT_MS } = request
+    const { method, path, body, onLine, timeoutMs = TIMEOUT_MS } = request
     const headers: Record<string, string> = { accept: 'application/json', ...request.headers }
     if (this.#token !== null) headers['authorization'] = `Bearer ${this.#token}`
     if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body))
@@ -139,7 +153,7 @@ export class AdminClient {
     return new Promise((resolve, reject) => {
       const call = open(new URL(path, this.#base), { method, headers, signal, ...way }, (res) => {
         const { statusCode: status = 0, headers: fields } = res
-        collect(res).then((text) => resolve({ status, headers: fields, text }), reject)
+        collect(res, onLine).then((text) => resolve({ status, headers: fields, text }), reject)
       })
       call.on('error', reject)
       call.end(body)
@@ -168,10 +182,16 @@ function speaksTls({ hostname, port }: URL): Promise<boolean> {
   })
 }
 
-async function collect(res: http.IncomingMessage): Promise<string> {
+async function collect(res: http.IncomingMessage, onLine?: (line: string) => void): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
+  let rest = ''
   for await (const chunk of res as AsyncIterable<Buffer>) {
+    if (onLine !== undefined) {
+      const lines = `${rest}${chunk.toString('utf8')}`.split('\n')
+      rest = lines.pop()!
+      for (const line of lines) onLine(line)
+    }
     bytes += chunk.length
     if (bytes > MAX_ANSWER_BYTES) throw new Error(`the response is larger than ${MAX_ANSWER_BYTES} bytes`)
     chunks.push(chunk)
@@ -179,12 +199,12 @@ async function collect(res: http.IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-function serverUrl(text: string): URL {
+function serverUrl(text: string, { noun, defaultUrl }: ServerKind): URL {
   if (URL.canParse(text)) {
     const url = new URL(text)
     if (/^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url
   }
-  throw usageError(`'${text}' is not the URL of a gateway; use for example ${DEFAULT_SERVER}`)
+  throw usageError(`'${text}' is not the URL of a ${noun}; use for example ${defaultUrl}`)
 }
 
 /** True for 401, 403 and 429 (too many wrong tokens). */

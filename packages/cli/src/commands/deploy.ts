@@ -127,7 +127,7 @@ function explainRefusal(exit: ExitCode, part: AnswerPart, name: string | undefin
 }
 
 /** Describes an error that only the gateway finds, in its files, variables or addresses. */
-function diagnosticText(part: AnswerPart, name = part.text('file')): string {
+export function diagnosticText(part: AnswerPart, name = part.text('file')): string {
   const position = `${name}:${part.number('line')}:${part.number('column')}`
   return visibleText(`${position}: ${part.text('message')} (${part.text('remedy')})`)
 }

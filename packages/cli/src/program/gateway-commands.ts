@@ -1,3 +1,4 @@
+import { withGroup, withGroupDeploy } from './control-commands.js'
 import { type GwCommand, wholeNumber } from './gw-command.js'
 import {
   addDeployKubernetes,
@@ -15,6 +16,7 @@ export function addGatewayCommands(program: GwCommand): void {
   addTop(program)
   addDoctor(program)
   addHistoryCommands(program)
+  addShow(program)
   addHealth(program)
   addRoutes(program)
   addUpstream(program)
@@ -33,9 +35,13 @@ function addDeploy(program: GwCommand): void {
     .option('--dry-run', 'show the changes without applying them')
     .option('--note <text>', 'note for the deploy history')
     .option('--save', "also write the document to the gateway's file, so that it survives a restart")
+    .with(withGroupDeploy)
     .output('table', 'json', 'yaml')
-    .runs(async () => (await import('../commands/deploy.js')).deploy)
-    .example('gw deploy gateway.yaml --note "raise the limits"')
+    .runsAt({
+      group: async () => (await import('../commands/deploy-group.js')).deployGroup,
+      gateway: async () => (await import('../commands/deploy.js')).deploy,
+    })
+    .example('gw deploy gateway.yaml --note "raise the limits"', 'gw deploy gateway.yaml --group edge-eu')
   addDeployKubernetes(deploy)
 }
 
@@ -43,10 +49,26 @@ function addDiff(program: GwCommand): void {
   const diff = program
     .command('diff')
     .description('show the differences between a document and the running configuration')
-    .document()
+    .document((run) => run.getOptionValue('group') === undefined || run.args.length > 0)
     .option('--exit-code', 'exit with 2 if there are differences')
   addDiffAction(diff.output('table', 'json', 'yaml'))
-  diff.example('gw diff -c gateway.yaml --exit-code')
+  diff.example(
+    'gw diff -c gateway.yaml --exit-code',
+    'gw diff --group edge-eu -c gateway.yaml',
+    'gw diff --group edge-eu --from 3 --to 5',
+  )
+}
+
+function addShow(program: GwCommand): void {
+  program
+    .command('show')
+    .description('print a document that was deployed to a group of gateways')
+    .argument('[deploy]', 'number from gw history --group; default: the last one')
+    .with(withGroup)
+    .option('--file <path>', 'print this file of the bundle instead')
+    .option('--files', 'list the files of the bundle')
+    .runs(async () => (await import('../commands/history-group.js')).showGroup)
+    .example('gw show --group edge-eu 3 > gateway.yaml')
 }
 
 function addStatus(program: GwCommand): void {

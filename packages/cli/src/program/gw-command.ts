@@ -72,13 +72,25 @@ export class GwCommand extends Command {
     })
   }
 
-  /** Runs `inCluster` with `--kubernetes`, otherwise `atGateway`. */
-  runsEither<A, B>(inCluster: Load<A>, atGateway: Load<B>): this {
+  /** Runs the action of the place that the options name: `--kubernetes`, `--group`, or one gateway. */
+  runsAt<A, B, C>({ cluster, group, gateway }: Places<A, B, C>): this {
     return this.action(function act(this: Command) {
-      const { kubernetes = false } = this.optsWithGlobals<{ readonly kubernetes?: boolean }>()
-      return kubernetes ? runCommand(this, inCluster) : runCommand(this, atGateway)
+      const options = this.optsWithGlobals<{ readonly kubernetes?: boolean; readonly group?: string }>()
+      if (options.kubernetes === true && options.group !== undefined)
+        this.error('error: --kubernetes and --group exclude each other')
+      if (group !== undefined && options.group !== undefined) return runCommand(this, group)
+      return options.kubernetes === true && cluster !== undefined
+        ? runCommand(this, cluster)
+        : runCommand(this, gateway)
     })
   }
+}
+
+/** Actions of a command by the place that it works on. */
+interface Places<A, B, C> {
+  readonly cluster?: Load<A>
+  readonly group?: Load<B>
+  readonly gateway: Load<C>
 }
 
 async function runCommand<O>(command: Command, load: Load<O>): Promise<void> {
@@ -126,6 +138,20 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
     if (number >= least && number <= most) return number
     throw new InvalidArgumentError(`write a whole number from ${least} to ${most}`)
   }
+}
+
+/** Parses a share such as `50%` to a number. */
+export function percent(text: string): number {
+  const [, number] = /^(\d{1,3})%$/.exec(text) ?? []
+  if (number !== undefined && Number(number) <= 100) return Number(number)
+  throw new InvalidArgumentError('use for example 50%')
+}
+
+/** Parses a time such as `90s` or `5m` to milliseconds. */
+export function shortTime(text: string): number {
+  const [, number, unit] = /^(\d{1,6})(s|m)$/.exec(text) ?? []
+  if (number === undefined) throw new InvalidArgumentError('use for example 90s or 5m')
+  return Number(number) * (unit === 'm' ? 60_000 : 1000)
 }
 
 /** Collects the values of a repeatable option. */

@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from 'commander'
-import { type GwCommand, wholeNumber } from './gw-command.js'
+import { withGroup, withGroupDeploy } from './control-commands.js'
+import { type GwCommand, shortTime, wholeNumber } from './gw-command.js'
 
 /** Adds the options that select the cluster and the gateway. */
 function withCluster(command: GwCommand): GwCommand {
@@ -34,13 +34,7 @@ function withPods(command: GwCommand): GwCommand {
 
 /** Adds `--timeout`. */
 function withTimeout(command: GwCommand): GwCommand {
-  return command.option('--timeout <time>', 'time limit for the pods; default 5m', duration)
-}
-
-function duration(text: string): number {
-  const [, number, unit] = /^(\d{1,6})(s|m)$/.exec(text) ?? []
-  if (number === undefined) throw new InvalidArgumentError('use for example 90s or 5m')
-  return Number(number) * (unit === 'm' ? 60_000 : 1000)
+  return command.option('--timeout <time>', 'time limit for the pods; default 5m', shortTime)
 }
 
 /** Adds `gw deploy kubernetes`; the document, `--dry-run`, `--note` and `-o` are those of `gw deploy`. */
@@ -68,18 +62,22 @@ export function addDiffAction(diff: GwCommand): void {
   diff
     .with(withKubernetes)
     .with(withPods)
-    .runsEither(
-      async () => (await import('../commands/deploy-kubernetes.js')).diffKubernetes,
-      async () => (await import('../commands/diff.js')).diff,
-    )
+    .with(withGroup)
+    .option('--from <deploy>', 'with --group: compare this deploy; default: the one before --to')
+    .option('--to <deploy>', 'with --group: with this deploy; default: the last one')
+    .runsAt({
+      cluster: async () => (await import('../commands/deploy-kubernetes.js')).diffKubernetes,
+      group: async () => (await import('../commands/deploy-group.js')).diffGroup,
+      gateway: async () => (await import('../commands/diff.js')).diff,
+    })
 }
 
 /** Adds the cluster options to `gw status`. */
 export function addStatusAction(status: GwCommand): void {
-  status.with(withKubernetes).runsEither(
-    async () => (await import('../commands/status-kubernetes.js')).statusKubernetes,
-    async () => (await import('../commands/status.js')).status,
-  )
+  status.with(withKubernetes).runsAt({
+    cluster: async () => (await import('../commands/status-kubernetes.js')).statusKubernetes,
+    gateway: async () => (await import('../commands/status.js')).status,
+  })
 }
 
 /** Adds `gw history` and `gw rollback`. */
@@ -88,12 +86,14 @@ export function addHistoryCommands(program: GwCommand): void {
     .command('history')
     .description('list deployed documents, newest first')
     .with(withKubernetes)
+    .with(withGroup)
     .output('table', 'wide', 'json', 'yaml')
-    .runsEither(
-      async () => (await import('../commands/status-kubernetes.js')).historyKubernetes,
-      async () => (await import('../commands/history.js')).history,
-    )
-    .example('gw history', 'gw history --kubernetes --namespace gateways')
+    .runsAt({
+      cluster: async () => (await import('../commands/status-kubernetes.js')).historyKubernetes,
+      group: async () => (await import('../commands/history-group.js')).historyGroup,
+      gateway: async () => (await import('../commands/history.js')).history,
+    })
+    .example('gw history', 'gw history --kubernetes --namespace gateways', 'gw history --group edge-eu')
   program
     .command('rollback')
     .description('deploy an earlier document again')
@@ -102,10 +102,12 @@ export function addHistoryCommands(program: GwCommand): void {
     .option('--note <text>', 'reason, shown in the history')
     .with(withKubernetes)
     .with(withTimeout)
+    .with(withGroupDeploy)
     .output('table', 'json', 'yaml')
-    .runsEither(
-      async () => (await import('../commands/deploy-kubernetes.js')).rollbackKubernetes,
-      async () => (await import('../commands/history.js')).rollback,
-    )
-    .example('gw rollback', 'gw rollback --kubernetes --to 3')
+    .runsAt({
+      cluster: async () => (await import('../commands/deploy-kubernetes.js')).rollbackKubernetes,
+      group: async () => (await import('../commands/deploy-group.js')).rollbackGroup,
+      gateway: async () => (await import('../commands/history.js')).rollback,
+    })
+    .example('gw rollback', 'gw rollback --kubernetes --to 3', 'gw rollback --group edge-eu')
 }

@@ -1,0 +1,178 @@
+import { visibleText } from '@sluice/core'
+import type { AdminClient } from '../admin/admin-client.js'
+import type { AnswerPart } from '../admin/answer-part.js'
+import { documentBundle } from '../control/bundle-files.js'
+import { controllerClient, groupPath } from '../control/controller-client.js'
+import {
+  type GroupDeployOptions,
+  type GroupDeployResult,
+  headTag,
+  runDeploy,
+  upload,
+} from '../control/group-deploy.js'
+import { checkForElsewhere, readDocument } from '../input/document.js'
+import type { DocumentOptions, OutputOptions, ServerOptions } from '../input/options.js'
+import { EXIT, type ExitCode, usageError } from '../output/failure.js'
+import { complain, print, printValue, say } from '../output/output.js'
+import { countText, shortDigest } from '../output/text.js'
+import { diagnosticText, planned } from './deploy.js'
+
+/** Options of commands for a group of gateways. */
+export interface GroupOptions extends OutputOptions, ServerOptions {
+  readonly group: string
+}
+
+interface DeployOptions extends GroupOptions, DocumentOptions, GroupDeployOptions {
+  readonly dryRun?: boolean
+  readonly save?: boolean
+}
+
+/** Deploys a document and its files to all gateways of a group, or to none. Prints the changes first. */
+export async function deployGroup(options: DeployOptions): Promise<number> {
+  const { group, output, dryRun = false } = options
+  if (options.save === true) throw usageError('--save is for a single gateway; the controller stores bundles')
+  const source = await readDocument(options.config)
+  checkForElsewhere(source)
+  const bundle = documentBundle(source)
+  const client = controllerClient(options)
+  const tag = await headTag(client, group)
+  await upload(client, bundle)
+  const call = { path: `${groupPath(group)}/deploys`, tag, onStep: stepPrinter(options) }
+  const { manifest } = bundle
+  const trial = await runDeploy(client, { ...call, body: { manifest, dryRun: true } }, options)
+  const isValid = trial.part.textOrNull('result') === 'valid'
+  if (isValid && output === 'table') print(...planned(trial.part))
+  if (dryRun || !isValid) return report(client, trial, options, source.name)
+  return report(client, await runDeploy(client, { ...call, body: { manifest } }, options), options)
+}
+
+interface RollbackOptions extends GroupOptions, GroupDeployOptions {
+  readonly to?: string
+  readonly dryRun?: boolean
+}
+
+/** Deploys the bundle of an earlier deploy of a group again. */
+export async function rollbackGroup(options: RollbackOptions): Promise<number> {
+  const { group, to } = options
+  const client = controllerClient(options)
+  if (options.dryRun === true) throw usageError('show the changes with gw diff --group instead of --dry-run')
+  const body = to === undefined ? {} : { to: deployNumber(to) }
+  const call = { path: `${groupPath(group)}/rollback`, body, onStep: stepPrinter(options) }
+  return report(client, await runDeploy(client, call, options), options)
+}
+
+interface DiffOptions extends GroupOptions, Partial<DocumentOptions> {
+  readonly from?: string
+  readonly to?: string
+  readonly exitCode?: boolean
+}
+
+/** Prints the changes between the bundle of a group and a document, or between two deploys. */
+export async function diffGroup(options: DiffOptions): Promise<number> {
+  const client = controllerClient(options)
+  const part =
+    options.config === undefined ? await deployDiff(client, options) : await documentDiff(client, options)
+  const changes = part.parts('changes')
+  if (options.output !== 'table') await printValue(part.value, options.output)
+  else if (changes.length === 0) print('no differences')
+  else print(...planned(part))
+  return changes.length > 0 && options.exitCode === true ? EXIT.differences : EXIT.ok
+}
+
+async function deployDiff(client: AdminClient, { group, from, to }: DiffOptions): Promise<AnswerPart> {
+  const query = new URLSearchParams()
+  if (from !== undefined) query.set('from', String(deployNumber(from)))
+  if (to !== undefined) query.set('to', String(deployNumber(to)))
+  return (await client.get(`${groupPath(group)}/diff?${query}`)).part
+}
+
+async function documentDiff(client: AdminClient, options: DiffOptions): Promise<AnswerPart> {
+  const source = await readDocument(options.config!)
+  checkForElsewhere(source)
+  const bundle = documentBundle(source)
+  await upload(client, bundle)
+  const body = { manifest: bundle.manifest, dryRun: true }
+  const call = { path: `${groupPath(options.group)}/deploys`, body, onStep: () => {} }
+  const { status, part, answer } = await runDeploy(client, call, {})
+  if (status !== 200) throw client.refused(answer)
+  return part
+}
+
+/** Parses the number of a deploy. @throws Failure */
+export function deployNumber(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw usageError(`'${text}' is not the number of a deploy; see gw history --group`)
+}
+
+/** Returns a function that prints the steps of a deploy to stderr. */
+function stepPrinter({ output, group }: GroupOptions): (step: AnswerPart) => void {
+  if (output !== 'table') return () => {}
+  let members = 0
+  let prepared = 0
+  return (step) => {
+    const event = step.text('event')
+    if (event === 'started') {
+      members = step.texts('members').length
+      say(
+        `deploy ${step.number('deploy')}: ${countText(members, 'gateway')} of ${group} ${members === 1 ? 'is' : 'are'} preparing`,
+      )
+    } else if (event === 'vote') {
+      const name = visibleText(step.text('member'))
+      if (step.text('vote') === 'refused')
+        for (const reason of step.texts('reasons')) say(`${name}: ${visibleText(reason)}`)
+      else say(`${name} is prepared (${++prepared} of ${members})`)
+    }
+  }
+}
+
+async function report(
+  client: AdminClient,
+  { status, part, answer }: GroupDeployResult,
+  { output }: GroupOptions,
+  name?: string,
+): Promise<ExitCode> {
+  const result = part.textOrNull('result')
+  const isKnown = status === 200 || result === 'invalid' || result === 'aborted'
+  if (!isKnown) throw client.refused({ ...answer, status, text: JSON.stringify(part.value) })
+  if (output !== 'table') await printValue(part.value, output)
+  else printOutcome(part, name)
+  if (result === 'invalid') return EXIT.invalid
+  return result === 'aborted' ? EXIT.rolledBack : EXIT.ok
+}
+
+function printOutcome(part: AnswerPart, name: string | undefined): void {
+  const result = part.text('result')
+  const digest = shortDigest(part.textOrNull('digest'))
+  if (result === 'invalid') {
+    complain(
+      part
+        .parts('diagnostics')
+        .map((one) => diagnosticText(one, name))
+        .join('\n'),
+    )
+    say('nothing was changed')
+  } else if (result === 'aborted') {
+    complain(part.texts('reasons').map(visibleText).join('\n'))
+    say('aborted: all gateways keep the previous configuration')
+  } else if (result === 'unchanged') print(`unchanged: ${digest} is already the configuration of the group`)
+  else if (result === 'valid')
+    print(`valid: ${countText(part.parts('changes').length, 'change')}, nothing was deployed`)
+  else printCommitted(part, digest)
+}
+
+function printCommitted(part: AnswerPart, digest: string): void {
+  const members = part.parts('members')
+  const active = members.filter((member) => member.text('outcome') === 'active')
+  const head = `committed: deploy ${part.number('deploy')} (${digest})`
+  print(
+    members.length === 0
+      ? `${head}; the group has no gateways yet`
+      : `${head} is active on ${active.length} of ${countText(members.length, 'gateway')}`,
+  )
+  for (const member of members) {
+    const [name, outcome, reason] = [member.text('name'), member.text('outcome'), member.textOrNull('reason')]
+    if (outcome === 'away') say(`${visibleText(name)} is away and gets it when it returns`)
+    else if (outcome === 'pending')
+      say(`${visibleText(name)} has not activated it yet${reason === null ? '' : `: ${visibleText(reason)}`}`)
+  }
+}

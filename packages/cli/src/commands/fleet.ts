@@ -1,0 +1,91 @@
+import { visibleText } from '@sluice/core'
+import type { AnswerPart } from '../admin/answer-part.js'
+import { controllerClient, groupPath } from '../control/controller-client.js'
+import type { OutputOptions, ServerOptions } from '../input/options.js'
+import { Failure } from '../output/failure.js'
+import { print, printResult, printTable } from '../output/output.js'
+import { ageText, shortDigest } from '../output/text.js'
+
+const HEADINGS = [
+  'GATEWAY',
+  'GROUP',
+  'STATUS',
+  'DEPLOY',
+  'CONFIG',
+  'VERSION',
+  'REQ/S',
+  '5XX/S',
+  'P99',
+  'SEEN',
+]
+const STATUS_TEXTS: Readonly<Record<string, string>> = { inSync: 'in sync' }
+/** Difference between the clocks of gateway and controller that is reported, in milliseconds. */
+const CLOCK_WARNING_MS = 10_000
+
+interface FleetOptions extends OutputOptions, ServerOptions {
+  readonly group?: string
+}
+
+/** Prints the gateways of all groups or of one, and why some of them serve something else than their group. */
+export async function listFleet(options: FleetOptions): Promise<void> {
+  const query = options.group === undefined ? '' : `?group=${encodeURIComponent(options.group)}`
+  const { part } = await controllerClient(options).get(`/v1/members${query}`)
+  await printResult(part.value, options.output, () => {
+    const members = part.parts('members')
+    if (members.length === 0) return print('no gateways are known')
+    printTable(HEADINGS, members.map(memberRow), options.output)
+    for (const member of members) for (const remark of remarksOf(member)) print(remark)
+  })
+}
+
+function memberRow(member: AnswerPart): string[] {
+  const status = member.text('status')
+  const figures = member.partOrNull('figures')
+  const p99 = figures?.numberOrNull('p99Ms') ?? null
+  return [
+    ...[member.text('name'), member.text('group')].map(visibleText),
+    STATUS_TEXTS[status] ?? status,
+    String(member.number('deploy')),
+    shortDigest(member.textOrNull('digest')),
+    visibleText(member.text('version')),
+    figures === null ? '-' : figures.number('requestsPerSecond').toFixed(0),
+    figures === null ? '-' : figures.number('errorsPerSecond').toFixed(1),
+    p99 === null ? '-' : `${p99.toFixed(1)} ms`,
+    `${ageText(member.number('seenAgoMs'))} ago`,
+  ]
+}
+
+function remarksOf(member: AnswerPart): string[] {
+  const name = visibleText(member.text('name'))
+  const reason = member.textOrNull('reason')
+  const lag = member.number('lagDeploys')
+  const clock = member.number('clockDifferenceMs')
+  return [
+    ...(reason === null ? [] : [`${name}: ${visibleText(reason)}`]),
+    ...(lag > 0 ? [`${name}: ${lag} deploys behind`] : []),
+    ...(Math.abs(clock) >= CLOCK_WARNING_MS
+      ? [`${name}: its clock is ${ageText(Math.abs(clock))} ${clock > 0 ? 'ahead' : 'behind'}`]
+      : []),
+  ]
+}
+
+/** Forgets a gateway that was removed for good. */
+export async function forgetMember(options: FleetOptions, name: string): Promise<void> {
+  const client = controllerClient(options)
+  const { part } = await client.get('/v1/members')
+  const matching = part
+    .parts('members')
+    .filter(
+      (member) =>
+        [member.text('name'), member.text('member')].includes(name) &&
+        member.text('group') === (options.group ?? member.text('group')),
+    )
+  if (matching.length !== 1) {
+    const found = matching.length === 0 ? 'no gateway' : `${matching.length} gateways`
+    throw new Failure(`there is ${found} named '${name}'; see gw fleet, or use the id from gw fleet -o json`)
+  }
+  const [group, id] = [matching[0]!.text('group'), matching[0]!.text('member')]
+  const answer = await client.send({ method: 'DELETE', path: `${groupPath(group)}/members/${id}` })
+  if (answer.status !== 204) throw client.refused(answer)
+  print(`forgot ${visibleText(name)} of ${visibleText(group)}`)
+}

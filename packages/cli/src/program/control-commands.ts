@@ -1,0 +1,108 @@
+import { collect, type GwCommand, percent, shortTime, wholeNumber } from './gw-command.js'
+
+/** Adds `--group`, which selects a group of gateways at a controller. */
+export function withGroup(command: GwCommand): GwCommand {
+  return command.option('--group <name>', 'use a group of gateways; --server or GW_CONTROL is the controller')
+}
+
+/** Adds the options of deploys to groups. */
+export function withGroupDeploy(command: GwCommand): GwCommand {
+  return command
+    .with(withGroup)
+    .option(
+      '--quorum <percent>',
+      'with --group: share of the known gateways that must be prepared; default 50%',
+      percent,
+    )
+    .option('--deadline <time>', 'with --group: time for gateways to prepare; default 30s', shortTime)
+}
+
+/** Adds `gw fleet` and `gw control`. */
+export function addControlCommands(program: GwCommand): void {
+  program.commandsGroup('Fleet:')
+  addFleet(program)
+  const control = program.command('control').description('run and administer a controller of many gateways')
+  addControlStart(control)
+  addTokens(control)
+  control
+    .command('groups')
+    .description('list the groups of gateways')
+    .output('table', 'wide', 'json', 'yaml')
+    .runs(async () => (await import('../commands/control-tokens.js')).listGroups)
+    .example('gw control groups')
+  control
+    .command('audit')
+    .description('show who changed what: deploys, tokens and members')
+    .option('--group <name>', 'only entries about this group')
+    .option('--limit <n>', 'number of entries', wholeNumber(1, 1000), 50)
+    .output('table', 'wide', 'json', 'yaml')
+    .runs(async () => (await import('../commands/control-tokens.js')).printAudit)
+    .example('gw control audit --group edge-eu -o json')
+}
+
+function addFleet(program: GwCommand): void {
+  const fleet = program.command('fleet').description('show the gateways of a controller')
+  fleet
+    .defaultCommand('list')
+    .description('list gateways with their configuration, drift and traffic')
+    .option('--group <name>', 'only this group')
+    .output('table', 'wide', 'json', 'yaml')
+    .runs(async () => (await import('../commands/fleet.js')).listFleet)
+    .example('gw fleet --server https://control.example.com --group edge-eu')
+  fleet
+    .command('forget')
+    .description('forget a gateway that was removed for good, so that quorums do not count it')
+    .argument('<name>', 'name or id of the gateway')
+    .option('--group <name>', 'group of the gateway, if several have this name')
+    .runs(async () => (await import('../commands/fleet.js')).forgetMember)
+    .example('gw fleet forget edge-7')
+}
+
+function addControlStart(control: GwCommand): void {
+  control
+    .command('start')
+    .description('run a controller in the foreground')
+    .option('--store <place>', 'folder, or postgres:// URL to share it with other controllers', './control')
+    .option('--listen <address>', 'host:port', '127.0.0.1:9910')
+    .option('--tls-cert <file>', 'certificate, PEM')
+    .option('--tls-key <file>', 'key of the certificate, PEM')
+    .option('--client-ca <file>', 'authority that signs the certificates of gateways, PEM')
+    .option('--behind-proxy', 'allow plain HTTP beyond loopback, because a proxy terminates TLS')
+    .option('--host <name>', 'name that clients use; repeatable', collect)
+    .option('--admin-token-file <file>', 'file for the first admin token; default: admin-token in the store')
+    .option('--keep <n>', 'number of deploys per group to keep', wholeNumber(1, 10_000), 100)
+    .runs(async () => (await import('../commands/control-start.js')).startControl)
+    .example(
+      'gw control start --store /var/lib/sluice/control',
+      'gw control start --store postgres://sluice@db/control --listen 0.0.0.0:9910 --tls-cert c.pem --tls-key k.pem',
+    )
+}
+
+function addTokens(control: GwCommand): void {
+  const token = control.command('token').alias('tokens').description('create, list and revoke tokens')
+  token
+    .defaultCommand('list')
+    .description('list tokens')
+    .output('table', 'wide', 'json', 'yaml')
+    .runs(async () => (await import('../commands/control-tokens.js')).listTokens)
+    .example('gw control token list')
+  token
+    .command('create')
+    .description('create a token and print it')
+    .argument('<name>', 'name in the audit trail')
+    .choice('--role <role>', 'viewer: read; deployer: deploy; admin: everything; member: gateways', [
+      'viewer',
+      'deployer',
+      'admin',
+      'member',
+    ])
+    .option('--group <glob>', 'groups that the token is for, such as edge-*; repeatable; default: *', collect)
+    .runs(async () => (await import('../commands/control-tokens.js')).createToken)
+    .example('gw control token create edge-eu-gateways --role member --group edge-eu')
+  token
+    .command('revoke')
+    .description('revoke a token; gateways that use it are disconnected')
+    .argument('<name>', 'name of the token')
+    .runs(async () => (await import('../commands/control-tokens.js')).revokeToken)
+    .example('gw control token revoke edge-eu-gateways')
+}
