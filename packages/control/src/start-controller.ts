@@ -73,7 +73,8 @@ export async function startController(options: ControllerOptions): Promise<Contr
       operationLog.info('token.created', { file: options.adminTokenFile, role: 'admin' })
     const names = [host, ...hosts]
     const onError = (error: unknown): void => operationLog.error('api.failed', errorFields(error))
-    const backend = { ...core, store, log, validator: new DocumentValidator() }
+    const validator = new DocumentValidator()
+    const backend = { ...core, store, log, validator }
     const app = await createHttpServer({ backend, authenticator, hosts: names, tls, onError })
     const socket = new MemberSocket({
       ...{ members, log, authenticator, hosts: names, store: store.id, maxMembers },
@@ -83,6 +84,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
     app.server.maxConnections = maxMembers + API_CONNECTIONS
     const close = async (): Promise<void> => {
       clearInterval(timer)
+      validator.close()
       await core.close()
       socket.close()
       await app.close()

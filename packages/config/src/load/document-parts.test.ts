@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { relativePathsOf } from '../reference/relative-files.js'
 import { writtenSecretsOf } from '../secrets/written-secrets.js'
 import { SAMPLE_CATALOG } from '../testing/sample-catalog.js'
+import { loadDocument } from './load-document.js'
 
 test('the relative paths of a document are those that its schemas call paths', () => {
   const root = {
@@ -45,6 +46,23 @@ test('a secret that is written out is found where it stands; one that is referre
     'policies[0].with.users[3].password',
     'routes[0].policies[2].with.users[0].password',
   ])
+})
+
+test('a document with a secret in clear text is refused at its place if asked for', () => {
+  const text = `version: 1
+listeners: [{ address: '127.0.0.1:80' }]
+policies:
+  - { id: p, use: secret-box, with: { users: [{ name: n, password: written }] } }
+routes: [{ id: r, match: { path: / }, respond: { status: 200 } }]
+`
+  const options = { catalog: SAMPLE_CATALOG, env: {}, isForElsewhere: true }
+  const load = (document: string, refusesSecrets: boolean) =>
+    loadDocument({ name: 'gateway.yaml', text: document }, { ...options, refusesSecrets })
+  assert.equal(load(text, false).ok, true)
+  assert.equal(load(text.replace('written', '"${env:A}"'), true).ok, true)
+  const refused = load(text, true)
+  const [first] = refused.ok ? [] : refused.diagnostics
+  assert.deepEqual([first?.line, first?.path], [4, 'policies[0].with.users[0].password'])
 })
 
 test('neither looks further than a document goes that is none', () => {

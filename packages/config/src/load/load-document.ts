@@ -24,6 +24,7 @@ import { Report } from '../report/report.js'
 import { valuesOf } from '../resolve/plan-values.js'
 import { type Document, documentSchema, type RouteDocument } from '../schema/document.js'
 import { writtenPolicies } from '../schema/policy-uses.js'
+import { writtenSecretPaths } from '../secrets/written-secrets.js'
 import { inspect } from '../semantics/inspect.js'
 import { isTemplate } from '../template/text-template.js'
 
@@ -48,6 +49,8 @@ export interface LoadOptions {
    * are read.
    */
   readonly isForElsewhere?: boolean
+  /** True if secrets in clear text are errors, except digests of secrets. The policies must be loaded. */
+  readonly refusesSecrets?: boolean
 }
 
 /** A bundle, or all errors of the document. */
@@ -110,6 +113,7 @@ export function loadParts(
   const report = new Report(written, source.name, overrides)
   for (const deprecation of written.deprecations) report.add(deprecation)
   const root = withOverrides(written.value, overrides)
+  if (options.refusesSecrets === true) reportSecrets(root, catalog, report)
   const { folder } = values
   const leaves = referencedLeaves(root, values, report)
   report.conceal(leaves)
@@ -182,6 +186,14 @@ function reportViolations(resolved: unknown, { catalog, leaves, report }: Violat
       at: key !== null || isAbsence ? 'key' : 'value',
       ...(isAbsence ? { presumesAll: true } : {}),
     })
+  }
+}
+
+function reportSecrets(root: unknown, catalog: Catalog, report: Report): void {
+  for (const path of writtenSecretPaths(root, catalog)) {
+    if (path.at(-1) === 'sha256') continue
+    const remedy = 'use a reference, such as ${env:NAME}; the gateway resolves it'
+    report.add({ path, message: `'${formatPath(path)}' is a secret in clear text`, remedy })
   }
 }
 

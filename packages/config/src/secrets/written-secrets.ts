@@ -16,12 +16,17 @@ const FOUND = Symbol('secret')
  * @param root the document as read, which may be invalid
  */
 export function writtenSecretsOf(root: unknown, catalog: Catalog): readonly string[] {
+  return writtenSecretPaths(root, catalog).map(formatPath)
+}
+
+/** Returns the same paths as `writtenSecretsOf`, unformatted. */
+export function writtenSecretPaths(root: unknown, catalog: Catalog): readonly DocumentPath[] {
   const found = secretsIn(documentSchema, root, [])
   for (const { path, use, with: parameters } of writtenPolicies(root)) {
     const schema = catalog.get(use)?.schema
     if (schema !== undefined) found.push(...secretsIn(schema, parameters, [...path, 'with']))
   }
-  return found.map(formatPath)
+  return found
 }
 
 function secretsIn(schema: TSchema, value: unknown, path: DocumentPath): DocumentPath[] {

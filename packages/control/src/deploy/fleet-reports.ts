@@ -30,6 +30,8 @@ export class FleetReports {
   #reading: Promise<void> | null = null
   #isReadAgain = false
   #isHealthy = true
+  #isScheduled = false
+  #isClosed = false
   #sentMs = Number.NEGATIVE_INFINITY
 
   constructor(options: FleetReportsOptions) {
@@ -62,8 +64,13 @@ export class FleetReports {
     this.#refreshedMs.set(key, now)
     if (!report.isConnected) this.#refreshedMs.delete(key)
     this.#waiting.set(key, report)
+    if (!isUrgent || this.#isScheduled) return
     // Votes of many members arrive together and are stored together.
-    if (isUrgent) queueMicrotask(() => void this.send().catch(this.#options.onProblem))
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      if (!this.#isClosed) void this.send().catch(this.#options.onProblem)
+    })
   }
 
   /** Sends a heartbeat and reads the reports if it is time. @throws Error if the store is unavailable */
@@ -77,7 +84,8 @@ export class FleetReports {
   send(): Promise<void> {
     this.#sending ??= this.#sendWaiting().finally(() => {
       this.#sending = null
-      if (this.#waiting.size > 0 && this.#isHealthy) void this.send().catch(this.#options.onProblem)
+      if (this.#waiting.size > 0 && this.#isHealthy && !this.#isClosed)
+        void this.send().catch(this.#options.onProblem)
     })
     return this.#sending
   }
@@ -99,6 +107,7 @@ export class FleetReports {
   }
 
   close(): void {
+    this.#isClosed = true
     this.#stopWatching()
     this.#listeners.clear()
   }

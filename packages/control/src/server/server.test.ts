@@ -140,7 +140,7 @@ test('invalid documents, secrets in clear text and private keys are refused with
   for (const { status, body } of [broken, unknown, written, keyed])
     assert.deepEqual([status, body.code], [422, 'GW_CONTROL_DOCUMENT_INVALID'], JSON.stringify(body))
   assert.match(JSON.stringify(unknown.body.diagnostics), /resbond/)
-  assert.match(written.body.diagnostics[0].message, /routes\[0\].*password is a secret in clear text/)
+  assert.match(written.body.diagnostics[0].message, /routes\[0\].*password' is a secret in clear text/)
   assert.doesNotMatch(JSON.stringify(written.body), /geheim/)
   assert.equal(keyed.body.diagnostics[0].file, 'tls/key.pem')
   assert.equal(referenced.status, 200, JSON.stringify(referenced.body))

@@ -3,7 +3,7 @@ import type { Diagnostic, PlanChange } from '@sluice/config'
 /** Files of a bundle by path. */
 export type BundleFiles = ReadonlyMap<string, Uint8Array>
 
-/** Request to the validation thread. */
+/** Request to the validation process. */
 export interface ValidationRequest {
   readonly files: BundleFiles
   /** Files of the bundle to compare with; null: none, undefined: do not compare. */

@@ -171,7 +171,7 @@ export class FakeCluster {
 
   /** Lets messages and store calls happen. */
   async settle(): Promise<void> {
-    for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve))
+    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
   }
 
   /** Lets time pass in steps. */
