@@ -109,7 +109,7 @@ const LAYERS = {
   'packages/logger/src/outputs': ['.', 'http', 'custom elasticsearch kafka loki otlp stdout syslog webhook'],
   'packages/logger/src/reader': ['.', 'elasticsearch'],
   'packages/logger/src/redaction': ['formats', '.'],
-  'packages/control-client/src': ['manifest', 'protocol', '.'],
+  'packages/control-client/src': ['manifest', 'protocol', 'client', '.'],
   'packages/control/src': ['store', 'state', 'deploy validation', 'server', '.'],
   'packages/ui/src': ['app', '.'],
   'packages/ui/src/app': ['data', 'components', 'pages', '.'],
@@ -138,7 +138,7 @@ const LAYERS = {
     'rollout limits',
     'records services workers',
     'health status',
-    'cache-server',
+    'cache-server control',
     '.',
   ],
   'packages/cli/src': [

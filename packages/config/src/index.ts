@@ -53,6 +53,7 @@ export type {
   UpstreamTlsPlan,
   WindowPlan,
 } from './plan/plan.js'
+export type { ControlPlan } from './plan/plan-control.js'
 export type { KubernetesPlan, ServicePlan } from './plan/plan-kubernetes.js'
 export type {
   Address,

@@ -1,3 +1,8 @@
+export { type ActiveBundle, BundleFolder } from './client/bundle-folder.js'
+export type { ConnectionStatus, ConnectionTimes } from './client/control-connection.js'
+export type { GatewayState, ManagedGateway, Outcome, PlacedBundle, Vote } from './client/managed-gateway.js'
+export { Member, type MemberEvent } from './client/member.js'
+export type { Credentials } from './client/open-socket.js'
 export { type Chunk, chunkDigest, chunksOf, MAX_CHUNK_BYTES } from './manifest/chunks.js'
 export {
   type Bundle,

@@ -204,6 +204,7 @@ export { makeFolders } from './lib/folders.js'
 export { compilePattern, compileRegex, type Regex } from './lib/linear-regex.js'
 export { Lockout } from './lib/lockout.js'
 export { Memo } from './lib/memo.js'
+export { type FileRights, syncDirectory, writePrivateFile } from './lib/private-file.js'
 export { RequestIds } from './lib/request-id.js'
 export { Slices } from './lib/slices.js'
 export {

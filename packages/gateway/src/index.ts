@@ -4,7 +4,6 @@ export { type ExplainedRequest, type Explanation, explainRequest } from './expla
 export { policyMistakes } from './explain/policy-mistakes.js'
 export { ABILITIES, type Ability } from './listen/abilities.js'
 export { type SupervisorOptions, startSupervisor } from './start-supervisor.js'
-export { type FileRights, writePrivateFile } from './supervise/process/private-file.js'
 export { StartError } from './supervise/start-error.js'
 export type { PluginStatus } from './supervise/status/status.js'
 export type { Supervisor } from './supervise/supervisor.js'

@@ -5,6 +5,7 @@ import { formatDiagnostic, readDocumentFile, resolvePlan } from '@sluice/config/
 import type { Catalog } from '@sluice/core'
 import { AdminEndpoint } from './admin/admin-endpoint.js'
 import { MetricsEndpoint } from './admin/metrics-endpoint.js'
+import type { ControlSettings } from './supervise/control/control-settings.js'
 import { DocumentReloader } from './supervise/document-reloader.js'
 import { documentFile } from './supervise/documents/document-file.js'
 import { type DocumentThread, startDocumentThread } from './supervise/documents/document-thread.js'
@@ -14,6 +15,7 @@ import { FleetFile } from './supervise/fleet-file.js'
 import { DrainedFile } from './supervise/health/drained-file.js'
 import { MetricsPush } from './supervise/metrics-push.js'
 import { outliveParent } from './supervise/parent/parent-link.js'
+import { serveAbandoned } from './supervise/serve-abandoned.js'
 import { handleSignals } from './supervise/signals.js'
 import { Supervisor } from './supervise/supervisor.js'
 import { type VaultReading, VaultSecrets } from './supervise/vault/vault-secrets.js'
@@ -23,10 +25,12 @@ import { createOperationLog, type OperationLog } from './telemetry/operation-log
 
 /** Options for `startSupervisor`. */
 export interface SupervisorOptions {
-  /** Path of the document, read at start, on changes and on SIGHUP. */
+  /** Path of the document, read at start, on changes and on SIGHUP. Optional with `control`. */
   readonly configFile?: string
   /** Reads the document in place of `configFile`, at start and on SIGHUP. One of the two is required. */
   readonly source?: () => Promise<DocumentSource>
+  /** Controller, in place of that in the document. */
+  readonly control?: ControlSettings
   readonly catalog: Catalog
   /** Command-line values that override the document. */
   readonly overrides?: Overrides
@@ -50,12 +54,12 @@ export interface SupervisorOptions {
  * @throws StartError if it cannot serve; everything is stopped again then.
  */
 export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
-  const { configFile, catalog, log = createOperationLog() } = options
+  const { configFile, catalog, control = null, log = createOperationLog() } = options
   let lastRead = ''
-  const readFile = options.source ?? fileReader(configFile)
-  const readSource = async (): Promise<DocumentSource> => {
+  const readFile = options.source ?? fileReader(configFile, control)
+  const readSource = async (): Promise<DocumentSource | null> => {
     const source = await readFile()
-    lastRead = source.text
+    lastRead = source?.text ?? ''
     return source
   }
   const version = packageVersion()
@@ -66,6 +70,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   const supervisor = new Supervisor({
     documents: documentsOf(thread, secrets),
     secrets,
+    control,
     readSource,
     documentName: join(dirname(configFile ?? '.'), 'deployed.yaml'),
     saveDocument: (text) => {
@@ -102,14 +107,19 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     thread.close()
   })
   const source = await supervisor.start()
-  outliveParent(() => void supervisor.serveAbandoned())
-  if (options.source === undefined && configFile !== undefined) reloader.watch(configFile, source)
+  outliveParent(() => void serveAbandoned(supervisor, { fleetFile, log }))
+  if (options.source === undefined && configFile !== undefined && source !== null)
+    reloader.watch(configFile, source)
   return supervisor
 }
 
-function fileReader(configFile: string | undefined): () => DocumentSource {
-  if (configFile === undefined) throw new TypeError('startSupervisor needs configFile or source')
-  return () => readDocumentFile(configFile)
+function fileReader(
+  configFile: string | undefined,
+  control: ControlSettings | null,
+): () => DocumentSource | null {
+  if (configFile === undefined && control === null)
+    throw new TypeError('startSupervisor needs configFile, source or control')
+  return () => (configFile === undefined ? null : readDocumentFile(configFile))
 }
 
 /** Connects the supervisor to the document thread. */

@@ -1,4 +1,5 @@
 export { startSupervisor } from './start-supervisor.js'
+export type { ControlSettings } from './supervise/control/control-settings.js'
 export { StartError } from './supervise/start-error.js'
 export type { Supervisor } from './supervise/supervisor.js'
 export { workerEntry } from './worker/entry.js'

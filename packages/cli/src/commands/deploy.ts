@@ -14,6 +14,7 @@ interface DeployOptions extends DocumentOptions, OutputOptions, ServerOptions {
   readonly dryRun?: boolean
   readonly note?: string
   readonly save?: boolean
+  readonly force?: boolean
 }
 
 /** Longer than a rollout takes on the slowest worker. */
@@ -32,6 +33,7 @@ export async function deploy(options: DeployOptions): Promise<number> {
     const query = new URLSearchParams()
     if (isTrial) query.set('dryRun', '1')
     else if (options.save === true) query.set('save', '1')
+    if (options.force === true) query.set('force', '1')
     if (options.note) query.set('note', options.note)
     const type = extname(source.name) === '.json' ? 'application/json' : 'application/yaml'
     const answer = await client.send({

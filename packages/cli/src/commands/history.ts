@@ -32,6 +32,7 @@ interface RollbackOptions extends OutputOptions, ServerOptions {
   readonly to?: string
   readonly dryRun?: boolean
   readonly note?: string
+  readonly force?: boolean
 }
 
 /** Deploys an earlier document. Prints the changes first. */
@@ -44,10 +45,11 @@ export async function rollback(options: RollbackOptions): Promise<number> {
   return report(await sendRollback(client, options, false), options.output, client)
 }
 
-async function sendRollback(client: AdminClient, { to, note = '' }: RollbackOptions, isTrial: boolean) {
+async function sendRollback(client: AdminClient, options: RollbackOptions, isTrial: boolean) {
+  const { to, note = '', force = false } = options
   const answer = await client.send({
     method: 'POST',
-    path: `/v1/rollback${isTrial ? '?dryRun=1' : ''}`,
+    path: `/v1/rollback?dryRun=${isTrial ? 1 : 0}&force=${force ? 1 : 0}`,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ to: to ?? null, note }),
     timeoutMs: TIMEOUT_MS,

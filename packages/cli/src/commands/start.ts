@@ -4,13 +4,14 @@ import type { Tier } from '@sluice/gateway'
 import { type DocumentThread, LOG_FORMAT_ENV } from '@sluice/gateway/parent'
 import { StartError, type Supervisor, startSupervisor, workerEntry } from '@sluice/gateway/start'
 import { lazyCatalog } from '@sluice/policies/catalog'
+import { type ControlOptions, controlSettings } from '../input/control-options.js'
 import type { DocumentOptions } from '../input/options.js'
 import { EXIT, Failure, messageOf, usageError } from '../output/failure.js'
 import { outliveReader, print } from '../output/output.js'
 import { countText } from '../output/text.js'
 
 /** The options of `gw start`. */
-export interface StartOptions extends DocumentOptions {
+export interface StartOptions extends Partial<DocumentOptions>, ControlOptions {
   readonly tier?: Tier
   readonly workers?: number
   readonly listen?: string
@@ -25,7 +26,7 @@ export async function start(options: StartOptions, documentThread: DocumentThrea
     const why = 'a gateway watches its document file and cannot read it from stdin; write it to a file'
     throw usageError(why)
   }
-  checkReadable(options.config)
+  if (options.config !== undefined) checkReadable(options.config)
   outliveReader()
   chooseLogFormat(options.logFormat)
   const supervisor = await started(options, documentThread)
@@ -58,8 +59,10 @@ function chooseLogFormat(flag: string | undefined): void {
 
 /** Resolves with the supervisor when the gateway is ready, or with null if it is stopped before. */
 function started(options: StartOptions, documentThread: DocumentThread): Promise<Supervisor | null> {
+  const control = controlSettings(options)
   return startSupervisor({
-    configFile: options.config,
+    ...(options.config === undefined ? {} : { configFile: options.config }),
+    ...(control === null ? {} : { control }),
     catalog: lazyCatalog(),
     workerEntry,
     dataDir: options.dataDir,

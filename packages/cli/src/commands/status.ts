@@ -82,6 +82,7 @@ function summary(part: AnswerPart, log: AnswerPart): string[] {
       .parts('listeners')
       .map((listener) => `listener ${listener.text('url')} (${listener.text('engine')})`),
     ...refusal(part),
+    ...controlSummary(part.partOrNull('control')),
     ...stateSummary(part),
     ...cacheServerSummary(part.partOrNull('cacheServer')),
     logSummary(log),
@@ -114,6 +115,22 @@ function refusal(part: AnswerPart): string[] {
   const ago = ageText(Date.now() - Date.parse(last.text('at')))
   const what = `last document rejected ${ago} ago (from ${last.text('origin')}, by ${last.text('actor')}); the previous one is in use`
   return [what, ...[...mistakes, ...reasons].slice(0, MAX_REASONS).map((line) => `  ${line}`)]
+}
+
+/** Returns the connection to the controller; empty without a controller. */
+function controlSummary(control: AnswerPart | null): string[] {
+  if (control === null) return []
+  const ago = ageText(Date.now() - Date.parse(control.text('since')))
+  const problem = control.textOrNull('problem')
+  const state = control.flag('connected')
+    ? `connected for ${ago}`
+    : `not connected for ${ago} (${problem ?? '-'})`
+  const deploy = control.number('deploy') === 0 ? 'no deploy yet' : `deploy ${control.number('deploy')}`
+  const drift = control.textOrNull('drift')
+  return [
+    `controller ${control.text('url')}: ${state}, group ${control.text('group')}, ${deploy}`,
+    ...(drift === null ? [] : [`drift: ${drift}`]),
+  ]
 }
 
 /** Returns the workers that do not use the `state` server; empty if all do or no server is configured. */

@@ -8,7 +8,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
-import { type FileRights, writePrivateFile } from '@sluice/gateway'
+import { type FileRights, writePrivateFile } from '@sluice/core'
 import { ConsumerTable, readConsumerEntry } from '@sluice/policies'
 import { EXIT, Failure } from '../output/failure.js'
 

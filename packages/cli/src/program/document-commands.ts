@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import { hasController } from '../input/control-options.js'
+import type { DocumentOptions } from '../input/options.js'
 import { collect, type GwCommand, wholeNumber } from './gw-command.js'
 import { addPlaces } from './log-options.js'
 
@@ -38,7 +40,7 @@ function addStart(program: GwCommand): void {
   program
     .command('start')
     .description('run the gateway in the foreground; reloads the document when it changes')
-    .document()
+    .document(needsDocument)
     .choice('--tier <tier>', 'size of the gateway: W1 = 1 CPU, W2 = 2 CPUs, …', ['W1', 'W2', 'W4', 'W8'])
     .option('--workers <n>', 'worker processes; overrides --tier and the document', wholeNumber(1, 64))
     .option('--listen <address>', 'host:port of the first listener; overrides the document')
@@ -59,9 +61,47 @@ function addStart(program: GwCommand): void {
       'format of the operation log on stderr; default GW_LOG_FORMAT, or console on a terminal and json elsewhere',
       ['console', 'json'],
     )
-    .option('--data-dir <dir>', 'folder for the last valid document and the deploy history', './data')
+    .option(
+      '--data-dir <dir>',
+      'folder for the last valid document, the deploy history and the bundles of a controller',
+      './data',
+    )
+    .with(withControl)
     .runs(async () => (await import('../commands/start-parent.js')).start)
-    .example('gw start -c gateway.yaml --tier W2')
+    .example(
+      'gw start -c gateway.yaml --tier W2',
+      'gw start --control https://control.example.com:9443 --group edge-eu --control-token-file token',
+    )
+}
+
+/** Adds the options for the connection to a controller. */
+function withControl(command: GwCommand): GwCommand {
+  return command
+    .option(
+      '--control <url>',
+      'URL of a controller (gw control) that configures this gateway; repeatable; default GW_CONTROL',
+      collect,
+    )
+    .option('--group <name>', 'group of gateways to join, with --control; default GW_CONTROL_GROUP')
+    .option('--control-name <name>', 'name in the fleet; default GW_CONTROL_NAME, or the host name')
+    .option(
+      '--control-token-file <file>',
+      'file with the token; default GW_CONTROL_TOKEN_FILE, or the token in GW_CONTROL_TOKEN',
+    )
+    .option('--control-ca <file>', "CA certificates in place of the system's, PEM; default GW_CONTROL_CA")
+    .option('--control-cert <file>', 'client certificate, PEM; default GW_CONTROL_CERT')
+    .option('--control-key <file>', 'key of the client certificate, PEM; default GW_CONTROL_KEY')
+    .option(
+      '--control-fingerprint <sha256>',
+      'fingerprint that the certificate of the controller must have; repeatable; default GW_CONTROL_FINGERPRINT',
+      collect,
+    )
+}
+
+/** True if a document was given, or if there is no controller to get one from. */
+function needsDocument(run: Command): boolean {
+  const { config } = run.opts<Partial<DocumentOptions>>()
+  return run.args.length > 0 || config !== undefined || !hasController(run.opts())
 }
 
 /** Checks that a request is given, either by method and URL or by id. */

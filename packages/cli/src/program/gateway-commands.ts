@@ -36,6 +36,7 @@ function addDeploy(program: GwCommand): void {
     .option('--note <text>', 'note for the deploy history')
     .option('--save', "also write the document to the gateway's file, so that it survives a restart")
     .with(withGroupDeploy)
+    .option('--force', 'replace the configuration of a controller until its next deploy or a restart')
     .output('table', 'json', 'yaml')
     .runsAt({
       group: async () => (await import('../commands/deploy-group.js')).deployGroup,

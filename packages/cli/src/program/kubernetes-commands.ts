@@ -100,6 +100,7 @@ export function addHistoryCommands(program: GwCommand): void {
     .option('--to <id>', 'id from gw history; default: the previous document')
     .option('--dry-run', 'only print the changes')
     .option('--note <text>', 'reason, shown in the history')
+    .option('--force', 'replace the configuration of a controller until its next deploy or a restart')
     .with(withKubernetes)
     .with(withTimeout)
     .with(withGroupDeploy)

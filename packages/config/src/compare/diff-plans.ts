@@ -24,6 +24,7 @@ export type PlanPart =
   | 'cache'
   | 'kubernetes'
   | 'vault'
+  | 'control'
   | 'plugin'
   | 'reference'
 
@@ -157,6 +158,7 @@ function partsOf(plan: Plan, catalog: Catalog): Map<string, Part> {
   if (plan.cache !== null) add('cache', '', { value: plan.cache, shown: shown.cache })
   if (plan.kubernetes !== undefined) add('kubernetes', '', same(plan.kubernetes))
   if (plan.vault !== undefined) add('vault', '', { value: plan.vault, shown: shown.vault })
+  if (plan.control !== undefined) add('control', '', { value: plan.control, shown: shown.control })
   for (const { name, version, digest } of plan.plugins) add('plugin', name, same({ version, digest }))
   return parts
 }

@@ -3,6 +3,7 @@ import type {
   ActionPlan,
   AdminPlan,
   CachePlan,
+  ControlPlan,
   ListenerPlan,
   LogPlan,
   MatchPlan,
@@ -16,6 +17,7 @@ import type {
 import { describedCatalog } from '../plugins/plugin-set.js'
 import { mapTexts } from '../resolve/plan-text.js'
 import { cacheSchema } from '../schema/cache.js'
+import { controlSchema } from '../schema/control.js'
 import { adminSchema, listenerSchema } from '../schema/listener.js'
 import { logSchema } from '../schema/log.js'
 import { metricsSchema } from '../schema/metrics.js'
@@ -49,6 +51,9 @@ export function displayPlan(plan: Plan, ownCatalog: Catalog): Plan {
     metrics: maskSecrets(metricsSchema, plan.metrics) as MetricsPlan,
     cache: plan.cache === null ? null : (maskSecrets(cacheSchema, plan.cache) as CachePlan),
     ...(plan.vault === undefined ? {} : { vault: displayVault(plan.vault) }),
+    ...(plan.control === undefined
+      ? {}
+      : { control: maskSecrets(controlSchema, plan.control) as ControlPlan }),
     state: plan.state === null ? null : (maskSecrets(stateSchema, plan.state) as StatePlan),
   }
   return mapTexts(shown, withoutFolder) as Plan

@@ -9,7 +9,14 @@ import { parseServiceAddress } from './kubernetes-service.js'
 import { parseLiteralPath, parsePathPattern, parsePathTemplate } from './path-pattern.js'
 import { examineRegex } from './regex.js'
 import { parseTarget } from './target.js'
-import { parseBroker, parseCacheUrl, parseProxyUrl, parseRedisUrl, parseServiceUrl } from './url.js'
+import {
+  parseBroker,
+  parseCacheUrl,
+  parseControlUrl,
+  parseProxyUrl,
+  parseRedisUrl,
+  parseServiceUrl,
+} from './url.js'
 
 /** The syntax of one kind of string. */
 export interface Grammar {
@@ -54,6 +61,7 @@ export const GRAMMARS = {
   'kafka-broker': grammarOf('a broker address such as kafka-1:9092', parseBroker),
   'redis-url': grammarOf('a URL such as redis://127.0.0.1:6379', parseRedisUrl),
   'cache-url': grammarOf('a URL such as http://127.0.0.1:9910', parseCacheUrl),
+  'control-url': grammarOf('a URL such as https://control.example.com:9443', parseControlUrl),
   'path-pattern': grammarOf('a path such as /orders/*', parsePathPattern),
   'path-template': grammarOf('a path such as /v2/orders/{id}', parsePathTemplate),
   path: grammarOf('a path such as /v2/orders', parseLiteralPath),

@@ -1,4 +1,5 @@
 import type { Issue } from '../diagnostic/issue.js'
+import { isLoopback } from './address.js'
 
 /** Parses a target URL. Returns its origin, `http://host:port`, without a default port. */
 export function parseTargetUrl(text: string): string | Issue {
@@ -85,8 +86,19 @@ export function parseCacheUrl(text: string): URL | Issue {
     return { message: 'the URL contains credentials', remedy: 'use the key token' }
   if (url.pathname === '/' && url.search === '' && url.hash === '') return url
   return {
-    message: 'the URL of a cache server must not have a path, query or fragment',
+    message: 'the URL must not have a path, query or fragment',
     remedy: `write ${url.origin}`,
+  }
+}
+
+/** Parses the URL of a controller, an origin. Without TLS, the token would be readable on the way. */
+export function parseControlUrl(text: string): URL | Issue {
+  const url = parseCacheUrl(text)
+  if (!(url instanceof URL)) return url
+  if (url.protocol === 'https:' || isLoopback(url.hostname.replace(/^\[|\]$/g, ''))) return url
+  return {
+    message: 'the connection to a controller on another machine must use TLS',
+    remedy: `write ${url.origin.replace('http:', 'https:')}`,
   }
 }
 

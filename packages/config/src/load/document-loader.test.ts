@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -54,8 +54,8 @@ test('documents that are loaded one after the other mean what each of them means
   fc.assert(
     fc.property(fc.array(documentText, { minLength: 1, maxLength: 6 }), (texts) => {
       const loader = new DocumentLoader()
-      for (const text of texts) {
-        const source = { name: 'test.yaml', text }
+      for (const [i, text] of texts.entries()) {
+        const source = { name: `folder-${i % 2}/test.yaml`, text }
         assert.deepEqual(loader.load(source, OPTIONS), loadDocument(source, OPTIONS), text)
       }
     }),
@@ -106,18 +106,18 @@ test('a route that reads a file is loaded each time', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-loader-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const loader = new DocumentLoader()
-  const bodies = ['one', 'two'].map((content, i) => {
-    writeFileSync(join(folder, 'body.txt'), content)
+  const bodies = ['one', 'two', 'three'].map((content, i) => {
+    // The last version is in a folder of its own.
+    const place = i < 2 ? folder : join(folder, 'next')
+    mkdirSync(place, { recursive: true })
+    writeFileSync(join(place, 'body.txt'), content)
     const read = '  - id: read\n    match: { path: /read }\n    respond: { body: "${file:body.txt}" }\n'
     const text = HEADS[0]! + ROUTES[1]!.replaceAll('#', String(i)) + ROUTES[1]!.replaceAll('#', '9') + read
-    const result = loader.load(
-      { name: join(folder, 'test.yaml'), text },
-      { catalog: SAMPLE_CATALOG, env: {} },
-    )
+    const result = loader.load({ name: join(place, 'test.yaml'), text }, { catalog: SAMPLE_CATALOG, env: {} })
     assert.ok(result.ok)
     return Object.values(result.bundle.values)
   })
-  assert.deepEqual(bodies, [['one'], ['two']])
+  assert.deepEqual(bodies, [['one'], ['two'], ['three']])
 })
 
 test('a route that takes a value from a shared setting has that of its file as it is now', (t) => {

@@ -1,4 +1,3 @@
-import { dirname } from 'node:path'
 import type { Diagnostic } from '../diagnostic/diagnostic.js'
 import type { DocumentSource } from '../file/document-file.js'
 import { routeJson } from '../plan/digest.js'
@@ -11,8 +10,6 @@ import { type LoadedRoute, type LoadOptions, type LoadResult, loadParts } from '
 
 /** The most recently loaded document. */
 interface LoadedDocument extends Pick<RouteParts, 'head' | 'tail'> {
-  /** Folder that relative paths start in. */
-  readonly folder: string
   readonly sharedValues: string
   /** Loaded routes by their text. */
   readonly routes: ReadonlyMap<string, LoadedRoute>
@@ -33,20 +30,14 @@ export class DocumentLoader {
     const changed = this.#loadChanged(source.name, parts, options)
     if (changed !== null) return changed
     const loaded = loadParts(source, options)
-    this.#remember(source.name, parts, loaded, options)
+    this.#remember(parts, loaded, options)
     return loaded.result
   }
 
   /** Loads only the changed routes. Returns null if the whole document must be loaded. */
   #loadChanged(name: string, parts: RouteParts, options: LoadOptions): LoadResult | null {
     const last = this.#last
-    if (
-      last === null ||
-      last.folder !== dirname(name) ||
-      last.head !== parts.head ||
-      last.tail !== parts.tail
-    )
-      return null
+    if (last === null || last.head !== parts.head || last.tail !== parts.tail) return null
     // The first route is always loaded: a document without routes would be checked differently.
     const known = parts.routes.map((text, i) => (i === 0 ? null : (last.routes.get(text) ?? null)))
     const fresh = parts.routes.filter((_, i) => known[i] === null)
@@ -57,12 +48,11 @@ export class DocumentLoader {
     if (loaded.sharedValues !== last.sharedValues) return null
     const shift = countLines(parts.routes) - countLines(fresh)
     const warnings = result.warnings.map((warning) => moved(warning, countLines([parts.head]) + 1, shift))
-    this.#remember(name, parts, { result, ...loaded }, options)
+    this.#remember(parts, { result, ...loaded }, options)
     return { ...result, warnings }
   }
 
   #remember(
-    name: string,
     parts: RouteParts,
     { result, routes, sharedValues }: ReturnType<typeof loadParts>,
     { catalog }: LoadOptions,
@@ -78,7 +68,7 @@ export class DocumentLoader {
       const isKnown = before?.get(text)?.document === document
       if (isKnown || !readsFiles(text, plan, catalog)) known.set(text, { document, plan })
     }
-    this.#last = { folder: dirname(name), head: parts.head, tail: parts.tail, sharedValues, routes: known }
+    this.#last = { head: parts.head, tail: parts.tail, sharedValues, routes: known }
   }
 }
 

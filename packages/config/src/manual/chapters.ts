@@ -95,6 +95,10 @@ export const CHAPTERS: readonly Chapter[] = [
     text: 'Store for policies that share state among replicas. Each worker has one connection, or one per primary in a cluster. While a server is unavailable or slow, calls fail immediately, and each policy defines what happens then; in a cluster this affects only the keys of that server. Slot migrations and failovers are followed. Configure the server with `maxmemory-policy volatile-lru` or `volatile-ttl`: all keys have an expiry time. See [bounds](../internals/bounds.md) and [limits](../guides/rate-limits.md#limits-of-the-shared-store).',
   },
   {
+    at: 'control',
+    text: 'The gateway connects to the controller and opens no port for it. `gw start --control` and its options take precedence over these keys. A gateway serves the bundle that was active last, from its data directory, whether it reaches the controller or not. Before the first bundle, it serves this document. Changes of this document then only affect the connection, after `SIGHUP` or when the file changes. While a controller is set, `gw deploy` to this gateway needs `--force`.',
+  },
+  {
     at: 'cache',
     text: 'Server in which the policy `cache` stores values for several gateways. See [cache server](../guides/cache-server.md) and [the policy](../guides/caching.md#cache-your-own-values). Each policy defines what happens while the server is unavailable.',
   },

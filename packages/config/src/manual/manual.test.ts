@@ -16,7 +16,7 @@ const FOLDER = join(import.meta.dirname, '../../manual')
 const PAGE = join(import.meta.dirname, '../../../../docs/reference/configuration.md')
 /** Alternatives of keys that the examples show; two of them cannot stand together. */
 const SAID_IN_COMMENTS =
-  /\.auth\.(username|password|apiKey)$|^upstreams\.NAME\.proxy|^state\.cluster$|^vault\.auth\.(token|tokenFile|kubernetes)/
+  /\.auth\.(username|password|apiKey)$|^upstreams\.NAME\.proxy|^state\.cluster$|^vault\.auth\.(token|tokenFile|kubernetes)|^control\.urls$/
 
 const env = {
   CI_TOKEN_SHA256: 'a'.repeat(64),
@@ -28,6 +28,7 @@ const env = {
   ES_API_KEY: 'c',
   VALKEY_PASSWORD: 'secret',
   CACHE_TOKEN: 'the-token-of-the-server',
+  CONTROL_TOKEN: 'the-token-of-the-gateway',
   KAFKA_PASSWORD: 'g',
   WEBHOOK_TOKEN: 'd',
   WEBHOOK_SECRET: 'e',

@@ -1,3 +1,4 @@
+import type { ControlPlan } from './plan-control.js'
 import type { KubernetesPlan, ServicePlan } from './plan-kubernetes.js'
 import type { KeyPairPlan, ListenerPlan } from './plan-listener.js'
 import type { LogPlan, RouteLogPlan } from './plan-log.js'
@@ -9,6 +10,7 @@ import type { CanaryPlan, HashKey, MirrorPlan, StickyPlan } from './plan-upstrea
 import type { VaultPlan } from './plan-vault.js'
 import type { WebSocketPlan } from './plan-websocket.js'
 
+export type * from './plan-control.js'
 export type * from './plan-kubernetes.js'
 export type * from './plan-listener.js'
 export type * from './plan-log.js'
@@ -52,6 +54,8 @@ export interface Plan {
   readonly kubernetes?: KubernetesPlan
   /** Access to Vault; absent: from the environment. */
   readonly vault?: VaultPlan
+  /** Connection to a controller; absent: none. Only that of the start document has an effect. */
+  readonly control?: ControlPlan
   /** Plugins in document order. */
   readonly plugins: readonly PluginPlan[]
 }

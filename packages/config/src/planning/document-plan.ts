@@ -2,6 +2,7 @@ import { parseDuration } from '@sluice/core'
 import type { KubernetesPlan, MetricsPlan, OverloadPlan, Plan, PluginPlan, RoutePlan } from '../plan/plan.js'
 import type { InlinedTexts } from '../reference/resolved-document.js'
 import type { Document } from '../schema/document.js'
+import { controlPlan } from './control-plan.js'
 import { addressOf, adminPlan, listenerPlan } from './listener-plan.js'
 import { logPlan } from './log-plan.js'
 import { otlpPlan } from './log-target-plans.js'
@@ -45,6 +46,7 @@ export function planOf(document: Document, { inlined, plugins, allRoutes }: Plan
     cache: document.cache === undefined ? null : cachePlan(document.cache),
     ...(document.kubernetes === undefined ? {} : { kubernetes: kubernetesPlan(document.kubernetes) }),
     ...(document.vault === undefined ? {} : { vault: vaultPlan(document.vault) }),
+    ...(document.control === undefined ? {} : { control: controlPlan(document.control) }),
     plugins,
   }
 }

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { apiSchema, environmentSchema } from './api.js'
 import { duration, filePath, integer, mapOf, name, object } from './build.js'
 import { cacheSchema } from './cache.js'
+import { controlSchema } from './control.js'
 import { adminSchema, listenerSchema } from './listener.js'
 import { logSchema } from './log.js'
 import { metricsSchema } from './metrics.js'
@@ -151,6 +152,7 @@ export const documentSchema = object(
     cache: Type.Optional(cacheSchema),
     kubernetes: Type.Optional(kubernetesSchema),
     vault: Type.Optional(vaultSchema),
+    control: Type.Optional(controlSchema),
     drain,
     overload,
   },

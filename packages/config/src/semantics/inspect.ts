@@ -6,6 +6,7 @@ import { checkConsumers } from './consumer-check.js'
 import { checkFieldBytes } from './field-bytes-check.js'
 import { checkKubeconfig } from './file-check.js'
 import type { Inspection } from './inspection.js'
+import { checkTlsFiles } from './key-pair-check.js'
 import { checkListeners } from './listener-check.js'
 import { checkLog } from './log-check.js'
 import { checkLogPrivacy } from './log-privacy-check.js'
@@ -37,6 +38,7 @@ export function inspect(inspection: Inspection, all: Inspection = inspection): v
   checkState(inspection)
   checkCacheServer(inspection)
   checkKubernetes(inspection)
+  checkControl(inspection)
   if (inspection.report.hasErrors) return
   checkUnused(all)
   checkParameters(inspection)
@@ -48,6 +50,21 @@ export function inspect(inspection: Inspection, all: Inspection = inspection): v
 function checkKubernetes(inspection: Inspection): void {
   const file = inspection.document.kubernetes?.kubeconfig
   if (file !== undefined) checkKubeconfig(inspection, file, ['kubernetes', 'kubeconfig'])
+}
+
+function checkControl(inspection: Inspection): void {
+  const { control } = inspection.document
+  const path = ['control', 'tls']
+  if (control === undefined || !inspection.report.isValid(path)) return
+  const { certFile, keyFile } = control.tls
+  checkTlsFiles(inspection, control.tls, path)
+  if ((certFile === undefined) === (keyFile === undefined)) return
+  inspection.report.add({
+    path,
+    at: 'key',
+    message: 'a client certificate needs certFile and keyFile',
+    remedy: `add ${certFile === undefined ? 'certFile' : 'keyFile'}`,
+  })
 }
 
 /** Checks plugins: unusable or duplicate ones. */

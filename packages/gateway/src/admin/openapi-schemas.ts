@@ -2,7 +2,7 @@ import { count, digest, listOf, numbers, object, ref, text, textOrNull, time } f
 import { PLAN_SCHEMAS } from './openapi-plan-schemas.js'
 import { RECORD_SCHEMAS } from './openapi-record-schemas.js'
 
-const origin = { enum: ['file', 'api', 'last-good'] }
+const origin = { enum: ['file', 'api', 'last-good', 'control'] }
 const policyRuns = {
   type: 'object',
   description: 'Measured runs of policies by their id.',
@@ -287,6 +287,28 @@ export const OPENAPI_SCHEMAS = {
           tls: { type: 'boolean' },
           restarts: count,
           rssBytes: count,
+        }),
+        { type: 'null' },
+      ],
+    },
+    control: {
+      description: 'Connection to the controller, or null if the gateway has none.',
+      anyOf: [
+        object({
+          group: text,
+          name: text,
+          member: text,
+          url: text,
+          connected: { type: 'boolean' },
+          since: time,
+          problem: { type: ['string', 'null'] },
+          lastContactMs: { type: ['integer', 'null'] },
+          deploy: count,
+          digest,
+          drift: {
+            type: ['string', 'null'],
+            description: 'Reason why something else than the bundle is served.',
+          },
         }),
         { type: 'null' },
       ],

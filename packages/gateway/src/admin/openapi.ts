@@ -30,6 +30,13 @@ const APPLY_RESPONSES = {
   503: problem('Too many deploys are waiting, or the gateway is draining.'),
 }
 
+const FORCE = {
+  name: 'force',
+  in: 'query',
+  description: '1 or true: replace the configuration of a controller until its next deploy or a restart.',
+  schema: { enum: ['1', 'true', '0', 'false'] },
+}
+
 const IF_MATCH = {
   name: 'If-Match',
   in: 'header',
@@ -273,6 +280,7 @@ export const OPENAPI = {
               '1 or true: also write the document to the file that the gateway was started with. The response has `isSaved`, and `notSaved` with the reason if the file could not be written.',
             schema: { enum: ['1', 'true', '0', 'false'] },
           },
+          FORCE,
           { name: 'note', in: 'query', schema: { type: 'string', maxLength: 500 } },
           {
             name: 'hold',
@@ -303,7 +311,7 @@ export const OPENAPI = {
     '/v1/rollback': {
       post: {
         summary: 'Applies an earlier document again',
-        parameters: [IF_MATCH],
+        parameters: [FORCE, IF_MATCH],
         requestBody: {
           required: true,
           content: { 'application/json': { schema: { $ref: '#/components/schemas/Rollback' } } },

@@ -50,6 +50,11 @@ export const ADMIN_ERRORS = {
     title: 'Rolled back',
     when: 'A worker could not prepare the document; the previous one stays active.',
   },
+  GW_ADMIN_CONTROLLED: {
+    status: 409,
+    title: 'Configured by a controller',
+    when: 'The configuration of this gateway comes from a controller. Send `force=1` to replace it until the next deploy or a restart.',
+  },
   GW_ADMIN_STALE: {
     status: 412,
     title: 'Plan has changed',

@@ -116,8 +116,10 @@ function writeRequest(call: AdminCall, note: string): WriteRequest | string {
   if (dryRun === undefined) return 'dryRun must be 1, true, 0 or false'
   const save = FLAGS.get(call.query.get('save') ?? '0')
   if (save === undefined) return 'save must be 1, true, 0 or false'
+  const force = FLAGS.get(call.query.get('force') ?? '0')
+  if (force === undefined) return 'force must be 1, true, 0 or false'
   const request = { dryRun, ifMatch: tag, note: note.slice(0, MAX_NOTE_CHARS), actor: call.actor }
-  return save ? { ...request, save } : request
+  return { ...request, ...(save ? { save } : {}), ...(force ? { force } : {}) }
 }
 
 function applyAnswer(result: ApplyResult): AdminAnswer {
@@ -141,6 +143,11 @@ function applyAnswer(result: ApplyResult): AdminAnswer {
     case 'stale': {
       const detail = 'the active plan is not the one in If-Match; read GET /v1/plan and try again'
       return problemAnswer('GW_ADMIN_STALE', detail, { members: { digest: result.digest } })
+    }
+    case 'controlled': {
+      const { group } = result
+      const detail = `the configuration comes from group '${group}' of a controller: deploy with gw deploy --group ${group}, or replace it here until the next deploy or a restart with --force (without --save)`
+      return problemAnswer('GW_ADMIN_CONTROLLED', detail, { members: { group } })
     }
     case 'busy':
       return problemAnswer('GW_ADMIN_BUSY', 'too many deploys are waiting; try again', {

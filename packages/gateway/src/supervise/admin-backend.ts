@@ -15,7 +15,10 @@ import type { SupervisorStatus } from './status/status.js'
 import type { ResponsesAnswer } from './workers/worker-handle.js'
 
 /** Options of a write request and its caller. */
-export type WriteRequest = Pick<ApplyRequest, 'dryRun' | 'ifMatch' | 'note' | 'actor' | 'save' | 'confirm'>
+export type WriteRequest = Pick<
+  ApplyRequest,
+  'dryRun' | 'ifMatch' | 'note' | 'actor' | 'force' | 'save' | 'confirm'
+>
 
 /** Backend of the admin API: the supervisor, or a small object in a test. */
 export interface AdminBackend {

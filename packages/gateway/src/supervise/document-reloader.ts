@@ -26,8 +26,8 @@ export class DocumentReloader {
    */
   async reload(actor: string): Promise<void> {
     try {
-      const { source } = await this.#supervisor.reload(actor)
-      this.#watch?.acknowledge(source.text)
+      const source = await this.#supervisor.reload(actor)
+      if (source !== null) this.#watch?.acknowledge(source.text)
     } catch (error) {
       this.#log.error('reload.failed', { actor, ...errorFields(error) })
     }
@@ -39,7 +39,7 @@ export class DocumentReloader {
 
   async #apply(source: DocumentSource): Promise<void> {
     try {
-      await this.#supervisor.apply(source, { origin: 'file', actor: 'watch' })
+      await this.#supervisor.reload('watch', source)
     } catch (error) {
       this.#log.error('reload.failed', { actor: 'watch', ...errorFields(error) })
     }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { writePrivateFile } from '@sluice/core'
 import { isAlive } from '@sluice/core/process-stat'
 import { type FleetRecord, POLL_MS, readFleetRecord } from '../worker/fleet-record.js'
 import { documentFile } from './documents/document-file.js'
-import { writePrivateFile } from './process/private-file.js'
 import { ProcessClock } from './process/process-clock.js'
 
 /** Longest wait for an abandoned supervisor to exit, in milliseconds of its CPU time. */

@@ -1,6 +1,7 @@
 import type { DocumentSource, Plan } from '@sluice/config'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { AdminBackend } from './admin-backend.js'
+import type { ControlSettings } from './control/control-settings.js'
 import type { Documents } from './documents/documents.js'
 import type { Endpoints } from './fleet.js'
 import type { FleetFile } from './fleet-file.js'
@@ -13,8 +14,10 @@ export interface SupervisorDependencies {
   readonly documents: Documents
   /** Secrets from Vault, which are read again while the gateway runs. */
   readonly secrets: VaultSecrets
-  /** Reads the document. @throws Error if the document cannot be read. */
-  readonly readSource: () => DocumentSource | Promise<DocumentSource>
+  /** Settings of the command line for a controller, or null. */
+  readonly control: ControlSettings | null
+  /** Reads the start document; null if there is only a controller. @throws Error if the document cannot be read. */
+  readonly readSource: () => DocumentSource | null | Promise<DocumentSource | null>
   /** Name given to documents from the API. Relative file paths in them are resolved beside it. */
   readonly documentName: string
   /**

@@ -1,14 +1,13 @@
-import { resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { DocumentSource, Plan } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
 import { memorySamples } from '../state/state-samples.js'
 import type { Sample } from '../telemetry/sample.js'
 import { type MetricsFormat, renderSamples } from '../telemetry/text-format.js'
-import { ORPHAN_LIFETIME_MS, POLL_MS } from '../worker/fleet-record.js'
 import type { ResponsesQuery } from '../worker/messages.js'
 import type { AdminBackend, WriteRequest } from './admin-backend.js'
 import { EmbeddedCacheServer } from './cache-server/embedded-cache-server.js'
+import { ControllerLink } from './control/controller-link.js'
+import { serveFirstDocument } from './first-document.js'
 import { type Endpoints, Fleet } from './fleet.js'
 import { type DrainRequest, TargetStates, type TargetStatus } from './health/target-states.js'
 import { Bans } from './limits/bans.js'
@@ -26,7 +25,7 @@ import { DocumentQuestions } from './rollout/document-questions.js'
 import { HeldRollout } from './rollout/held-rollout.js'
 import { LastGoodFile } from './rollout/last-good.js'
 import { Services } from './services/services.js'
-import { isDocumentAtFault, StartError, startError } from './start-error.js'
+import { StartError } from './start-error.js'
 import { logSamples } from './status/log-samples.js'
 import { METRICS_HELP } from './status/metrics-help.js'
 import {
@@ -64,6 +63,7 @@ export class Supervisor implements AdminBackend {
   readonly #services: Services
   readonly #certificates: CertificateWatch
   readonly #deployment: Deployment
+  readonly #controller: ControllerLink
   readonly held = new HeldRollout()
   readonly questions: DocumentQuestions
   readonly records: RecordSearch
@@ -133,7 +133,15 @@ export class Supervisor implements AdminBackend {
       lastGood: this.#lastGood,
       history: this.#history,
       save: dependencies.saveDocument,
+      group: () => this.#controller.group,
       log,
+    })
+    this.#controller = new ControllerLink({
+      ...dependencies,
+      supervisor: this,
+      deployment: this.#deployment,
+      samples: () => this.#pool.samples(),
+      onApplied: () => this.#afterApply(),
     })
   }
 
@@ -147,19 +155,23 @@ export class Supervisor implements AdminBackend {
    * @throws StartError if neither can be applied, or if it is asked to stop before that. Everything is
    * stopped again then.
    */
-  async start(): Promise<DocumentSource> {
+  async start(): Promise<DocumentSource | null> {
     try {
       await this.#dependencies.fleetFile.takeOver()
       this.#pool.startEarly(this.#dependencies.earlyWorkers)
       const source = await this.#dependencies.readSource()
-      this.#lastGood.startedWith = resolve(source.name)
-      if (!(await this.#resumeDeployed())) {
-        const result = await this.apply(source, { origin: 'file', actor: 'start' })
-        if (result.result !== 'applied') await this.#startWithLastGood(result)
-      }
+      await serveFirstDocument(source, {
+        ...this.#dependencies,
+        controller: this.#controller,
+        lastGood: this.#lastGood,
+        apply: (document, request) => this.apply(document, request),
+        failure: () => this.#failure,
+        untilServing: (deadlineMs) => this.#untilServing(deadlineMs),
+      })
       if (!(await this.#pool.allReady()))
         throw new StartError(this.#failure ?? 'the workers did not become ready in time')
       this.#isStarted = true
+      this.#controller.connect()
       this.#memory.beginSaving()
       this.#writeFleet()
       notifyParent({ state: 'serving' })
@@ -188,18 +200,36 @@ export class Supervisor implements AdminBackend {
       ...options,
     } as const
     const result = await this.#deployment.apply(source, request)
-    this.#writeFleet()
+    this.#afterApply()
     return result
   }
 
+  async #untilServing(deadlineMs?: number): Promise<boolean> {
+    const isOver = () => this.#failure !== null || this.#draining !== null || this.#ending !== null
+    await this.#changes.until(() => this.#deployment.current !== null || isOver(), deadlineMs)
+    return this.#deployment.current !== null
+  }
+
+  #afterApply(): void {
+    this.#writeFleet()
+    this.#changes.notify()
+  }
+
   /**
-   * Reads the document again and applies it, resolving its references again.
+   * Reads the start document and applies it, or the active bundle of the controller in its place. References are
+   * resolved again. Returns the start document.
+   * @param changed the start document if it was read already; it then does not replace a bundle.
    * @throws Error if it cannot be read.
    */
-  async reload(actor: string): Promise<{ readonly source: DocumentSource; readonly result: ApplyResult }> {
+  async reload(actor: string, changed: DocumentSource | null = null): Promise<DocumentSource | null> {
     try {
-      const source = await this.#dependencies.readSource()
-      return { source, result: await this.apply(source, { origin: 'file', actor }) }
+      const source = changed ?? (await this.#dependencies.readSource())
+      const [bundle] = await this.#controller.configure(source)
+      if (bundle === undefined && source !== null) await this.apply(source, { origin: 'file', actor })
+      else if (bundle !== undefined && changed === null)
+        await this.apply(bundle, { origin: 'control', actor })
+      if (this.#isStarted) this.#controller.connect()
+      return source
     } catch (error) {
       this.#deployment.noteUnreadable(
         { origin: 'file', actor },
@@ -238,6 +268,7 @@ export class Supervisor implements AdminBackend {
       listeners: this.#listeners(),
       admin: admin === undefined || url === null ? null : { address: admin.address, url },
       cacheServer: this.#cacheServer.status,
+      control: this.#controller.status,
       lastRollout: this.#deployment.lastRollout,
       plugins: pluginStatuses(current?.bundle.plan.plugins ?? []),
       warnings: [...this.#deployment.warnings(), ...this.#certificates.warnings()],
@@ -292,6 +323,7 @@ export class Supervisor implements AdminBackend {
    */
   drain(reason: string, options: { readonly delayMs?: number } = {}): Promise<number> {
     this.#draining ??= this.#drain(reason, options.delayMs)
+    this.#changes.notify()
     return this.#draining
   }
 
@@ -300,22 +332,6 @@ export class Supervisor implements AdminBackend {
     this.#isCut = true
     this.#pool.cut()
     this.#changes.notify()
-  }
-
-  /**
-   * Called when the parent process is gone. Keeps serving until another supervisor takes over or the wait
-   * times out.
-   */
-  async serveAbandoned(): Promise<void> {
-    const { fleetFile, log } = this.#dependencies
-    log.warn('supervisor.abandoned', { servesForMs: ORPHAN_LIFETIME_MS })
-    fleetFile.abandon()
-    for (let waitedMs = 0; waitedMs < ORPHAN_LIFETIME_MS && this.#draining === null; waitedMs += POLL_MS) {
-      await sleep(POLL_MS)
-      // The workers keep serving until those of the successor do.
-      if (fleetFile.hasSuccessor) process.exit(0)
-    }
-    await this.drain('no new supervisor has started')
   }
 
   /** Stops everything immediately and cuts requests in flight. Resolves when every process has exited. */
@@ -349,7 +365,8 @@ export class Supervisor implements AdminBackend {
 
   async #close(code: number): Promise<void> {
     const { secrets } = this.#dependencies
-    const parts = [this.#deployment, secrets, this.#targets, this.#services, this.#certificates, this.#ports]
+    const [controller, certificates] = [this.#controller, this.#certificates]
+    const parts = [controller, this.#deployment, secrets, this.#targets, this.#services, certificates, this.#ports]
     for (const part of parts) part.close()
     if (this.#isStarted) notifyParent({ state: 'ending' })
     // Deferred, because `#ending` must be set before a waiting drain checks it.
@@ -364,35 +381,10 @@ export class Supervisor implements AdminBackend {
     this.#finish(code)
   }
 
-  /** Restores the deployed document of a killed supervisor, rather than the older one on disk. */
-  async #resumeDeployed(): Promise<boolean> {
-    const last = this.#dependencies.fleetFile.wasDeployed ? this.#lastGood.read() : null
-    if (last === null) return false
-    const { name, text } = last
-    const result = await this.apply({ name, text }, { origin: 'api', actor: 'restart' })
-    return result.result === 'applied'
-  }
-
-  /** Falls back to the last valid document when the document is broken or the workers refuse it. */
-  async #startWithLastGood(first: ApplyResult): Promise<void> {
-    const error = startError(first, this.#dependencies.documents.describe)
-    const mayHelp = isDocumentAtFault(first) && this.#failure === null
-    const last = mayHelp ? this.#lastGood.read() : null
-    if (last === null) throw error
-    const { name, text, digest } = last
-    this.#dependencies.log.error('start.last-good', {
-      digest,
-      document: name,
-      because: error.message,
-      remedy: 'correct the document',
-    })
-    const second = await this.apply({ name, text }, { origin: 'last-good', actor: 'start' })
-    if (second.result !== 'applied') throw error
-  }
-
   /** Handles a slot that cannot be filled: fails the start, or stops a running gateway. */
   #giveUp(reason: string): void {
     this.#failure ??= reason
+    this.#changes.notify()
     if (!this.#isStarted) return
     this.#dependencies.log.error('gateway.stopped', { reason })
     void this.#end(1)

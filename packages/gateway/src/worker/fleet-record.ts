@@ -11,7 +11,7 @@ export interface FleetRecord {
   /** Listener address to real port. */
   readonly ports: Readonly<Record<string, number>>
   /** Source of the active document. */
-  readonly origin: 'file' | 'api' | 'last-good'
+  readonly origin: 'file' | 'api' | 'last-good' | 'control'
   /** True if its parent process is gone. It runs on until another supervisor arrives. */
   readonly isAbandoned: boolean
   /** Instance waiting for this abandoned supervisor to exit, or null. */

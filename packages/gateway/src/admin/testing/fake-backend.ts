@@ -35,6 +35,7 @@ export function fakeStatus(changes: Partial<SupervisorStatus> = {}): SupervisorS
     listeners: [],
     admin: null,
     cacheServer: null,
+    control: null,
     lastRollout: null,
     plugins: [],
     warnings: [],

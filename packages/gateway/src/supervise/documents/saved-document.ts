@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { readDocumentFile } from '@sluice/config/serving'
-import { writePrivateFile } from '../process/private-file.js'
+import { writePrivateFile } from '@sluice/core'
 
 /**
  * Writes a document atomically to the file that the gateway was started with. Owner, mode and symbolic links

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { writePrivateFile } from '@sluice/core'
 import { documentFile } from '../documents/document-file.js'
-import { writePrivateFile } from '../process/private-file.js'
 
 /** A target drained by an operator. */
 export interface DrainedTarget {

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { StoredLimit } from '@sluice/core'
+import { writePrivateFile } from '@sluice/core'
 import { SharedMemory } from '../../state/shared-memory.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
 import { copyLimitsToParent } from '../parent/parent-copy.js'
-import { writePrivateFile } from '../process/private-file.js'
 
 /** Write interval in milliseconds. */
 const EVERY_MS = 1000

@@ -15,6 +15,8 @@ export interface ApplyRequest {
   readonly origin: Origin
   /** Caller: a token's id, a signal, or `file`. */
   readonly actor: string
+  /** True to replace the configuration of the controller until its next deploy or a restart. */
+  readonly force?: boolean
   /** True to also write the document to the gateway's file, so that it survives a restart. */
   readonly save?: boolean
   /** Called after preparing and before activating; absent to activate right away. */
@@ -29,6 +31,8 @@ export type ApplyResult =
   | { readonly result: 'rolled-back'; readonly digest: string | null; readonly reasons: readonly Objection[] }
   | { readonly result: 'stale'; readonly digest: string | null }
   | { readonly result: 'busy' | 'draining' }
+  /** The configuration comes from a controller. */
+  | { readonly result: 'controlled'; readonly group: string }
 
 /** Details of a valid document. */
 export interface Accepted {

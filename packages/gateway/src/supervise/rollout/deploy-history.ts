@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DocumentSource } from '@sluice/config'
-import { makeFolders } from '@sluice/core'
-import { writePrivateFile } from '../process/private-file.js'
+import { makeFolders, writePrivateFile } from '@sluice/core'
 
 /** Source of a document. */
-export type Origin = 'file' | 'api' | 'last-good'
+export type Origin = 'file' | 'api' | 'last-good' | 'control'
 
 /** A document that became active. */
 export interface Deploy {

@@ -30,6 +30,8 @@ interface DeploymentDependencies {
   readonly history: DeployHistory
   /** Writes a document to the gateway's file. @throws Error of the file system. */
   readonly save: (text: string) => void
+  /** Returns the group if the configuration comes from a controller, otherwise null. */
+  readonly group: () => string | null
   readonly log: OperationLog
 }
 
@@ -85,6 +87,10 @@ export class Deployment {
 
   async #apply(source: DocumentSource, request: ApplyRequest): Promise<ApplyResult> {
     if (this.#isClosed) return { result: 'draining' }
+    const group = this.#dependencies.group()
+    if (group !== null && request.origin === 'api' && !request.dryRun) {
+      if (request.force !== true || request.save === true) return { result: 'controlled', group }
+    }
     const serving = this.#current?.bundle ?? null
     const digestNow = serving?.digest ?? null
     if (request.ifMatch !== null && request.ifMatch !== digestNow)
@@ -126,6 +132,22 @@ export class Deployment {
     return { result, ...accepted, ...this.#save(source, request) }
   }
 
+  /** Records that the active document now comes from another source with the same content. */
+  adopt(
+    source: DocumentSource,
+    { origin, actor, note }: Pick<ApplyRequest, 'origin' | 'actor' | 'note'>,
+  ): void {
+    const by = { at: new Date().toISOString(), actor, note }
+    if (this.#current !== null) this.#current = { ...this.#current, source, origin, by }
+  }
+
+  /** Describes the active document if it does not come from the controller; otherwise returns null. */
+  get otherOrigin(): string | null {
+    if (this.#current === null || this.#current.origin === 'control') return null
+    const { origin, by } = this.#current
+    return origin === 'api' ? `${deployText(by)} is active` : `the document from ${origin} is active`
+  }
+
   /** Records that the file replaced an API deploy at this start. */
   #noteReplaced({ digest }: ConfigBundle, { origin }: ApplyRequest): void {
     const isStart = this.#current === null
@@ -162,7 +184,9 @@ export class Deployment {
       )
     if (origin === 'api')
       all.unshift(
-        `${deployText(by)} is active but not saved: a restart or a change of the file replaces it; compare with gw diff -c FILE, keep it with gw deploy --save`,
+        this.#dependencies.group() !== null
+          ? `${deployText(by)} is active in place of the configuration of group '${this.#dependencies.group()}': the next deploy to the group or a restart replaces it`
+          : `${deployText(by)} is active but not saved: a restart or a change of the file replaces it; compare with gw diff -c FILE, keep it with gw deploy --save`,
       )
     if (this.#replaced !== null)
       all.unshift(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { writePrivateFile } from '../process/private-file.js'
+import { writePrivateFile } from '@sluice/core'
 
 /** The most recently active document, as text. Its references are names, so no secret value is on disk. */
 export interface LastGood {

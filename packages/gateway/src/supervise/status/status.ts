@@ -23,11 +23,37 @@ export interface SupervisorStatus {
   readonly admin: { readonly address: string; readonly url: string } | null
   /** Status of `cache.serve`, or null if the document has none. */
   readonly cacheServer: CacheServerStatus | null
+  /** Connection to the controller, or null if the gateway has none. */
+  readonly control: ControlStatus | null
   readonly lastRollout: RolloutReport | null
   /** Plugins of the active document. */
   readonly plugins: readonly PluginStatus[]
   /** Warnings for operators, such as those of the document, or that the last valid document is active. */
   readonly warnings: readonly string[]
+}
+
+/** Connection to a controller. */
+export interface ControlStatus {
+  readonly group: string
+  /** Name of this gateway in the fleet. */
+  readonly name: string
+  /** Id of this gateway in its data directory. */
+  readonly member: string
+  /** Controller of the connection, or of the last attempt. */
+  readonly url: string
+  readonly connected: boolean
+  /** Time since which it is connected or not, ISO 8601. */
+  readonly since: string
+  /** Reason why it is not connected, or null. */
+  readonly problem: string | null
+  /** Time since the last message of the controller in milliseconds, or null before the first one. */
+  readonly lastContactMs: number | null
+  /** Number of the active deploy; 0 if there is none. */
+  readonly deploy: number
+  /** Digest of the active bundle, or null. */
+  readonly digest: string | null
+  /** Reason why something else than the active bundle is served, or null. */
+  readonly drift: string | null
 }
 
 /** A loaded plugin. */

@@ -24,6 +24,11 @@ export const SUPERVISOR_HELP: Readonly<Record<string, string>> = {
   gw_cache_server_rss_bytes: 'Resident memory of the cache server.',
   gw_metrics_exports_total:
     'Exports of metrics to the collector of `metrics.otlp`, by result: delivered, rejected (some points, or with a warning), failed.',
+  gw_control_connected:
+    '1 if the gateway is connected to its controller, else 0. Absent without a controller.',
+  gw_control_deploy: 'Number of the active deploy of the controller; 0 if there is none.',
+  gw_control_last_contact_seconds:
+    'Time since the last message of the controller. Absent before the first one.',
   gw_worker_up: '1 if the worker is ready, else 0.',
   gw_worker_restarts_total: 'Restarts of the worker.',
   gw_worker_rss_bytes: 'Resident memory of the worker.',
@@ -42,6 +47,7 @@ export function supervisorSamples({ status, rollouts, queueLength }: SupervisorM
     sample('gw_rollout_last_seconds', (status.lastRollout?.durationMs ?? 0) / 1000),
     sample('gw_supervisor_rss_bytes', residentBytes()),
     ...cacheServerSamples(status.cacheServer),
+    ...controlSamples(status.control),
     ...status.workers.filter((worker) => worker.state !== 'draining').flatMap(workerSamples),
   ]
 }
@@ -52,6 +58,16 @@ function cacheServerSamples(server: SupervisorStatus['cacheServer']): Sample[] {
     sample('gw_cache_server_up', server.state === 'ready' ? 1 : 0),
     sample('gw_cache_server_restarts_total', server.restarts),
     sample('gw_cache_server_rss_bytes', server.rssBytes),
+  ]
+}
+
+function controlSamples(control: SupervisorStatus['control']): Sample[] {
+  if (control === null) return []
+  const { connected, deploy, lastContactMs } = control
+  return [
+    sample('gw_control_connected', connected ? 1 : 0),
+    sample('gw_control_deploy', deploy),
+    ...(lastContactMs === null ? [] : [sample('gw_control_last_contact_seconds', lastContactMs / 1000)]),
   ]
 }
 

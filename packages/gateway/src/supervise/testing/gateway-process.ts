@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { ControlSettings } from '../control/control-settings.js'
 import type { Addresses, SupervisorStatus } from '../status/status.js'
 import type { Echo } from './echo-plane.js'
 import { until } from './until.js'
@@ -18,6 +19,10 @@ export interface GatewayOptions {
   /** Kind of workers; by default they echo. */
   readonly kind?: 'echo' | 'busy'
   readonly env?: Readonly<Record<string, string>>
+  /** Controller on the command line. */
+  readonly control?: ControlSettings
+  /** True to start without a document. */
+  readonly isWithoutDocument?: boolean
 }
 
 /** Exit of a process. */
@@ -70,7 +75,9 @@ export class GatewayProcess {
     if (options.document !== undefined) this.write(options.document)
     const script = fileURLToPath(new URL('./run-supervisor.js', import.meta.url))
     const workers = options.workers === null ? '' : String(options.workers ?? 2)
-    const args = [script, this.configFile, join(this.dir, 'data'), workers, options.kind ?? 'echo']
+    const file = options.isWithoutDocument === true ? '' : this.configFile
+    const control = options.control === undefined ? '' : JSON.stringify(options.control)
+    const args = [script, file, join(this.dir, 'data'), workers, options.kind ?? 'echo', control]
     const child = spawn(process.execPath, args, {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       env: { ...process.env, ...options.env },

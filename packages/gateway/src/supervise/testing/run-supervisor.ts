@@ -1,16 +1,18 @@
 import { startSupervisor } from '../../start-supervisor.js'
 import { fakeCatalog } from '../../testing/fake-policy.js'
+import type { ControlSettings } from '../control/control-settings.js'
 import { StartError } from '../start-error.js'
 
 /**
- * Gateway for tests. Configuration file and data directory come from the command line. Its workers echo, or
+ * Gateway for tests. Configuration file, data directory and controller come from the command line. Its workers echo, or
  * run a real data plane whose policy `p` keeps them busy.
  */
-const [, , configFile = '', dataDir = '', workers = '', kind = 'echo'] = process.argv
+const [, , configFile = '', dataDir = '', workers = '', kind = 'echo', control = ''] = process.argv
 
 try {
   const supervisor = await startSupervisor({
-    configFile,
+    ...(configFile === '' ? {} : { configFile }),
+    ...(control === '' ? {} : { control: JSON.parse(control) as ControlSettings }),
     dataDir,
     ...(workers === '' ? {} : { workers: Number(workers) }),
     catalog: fakeCatalog({}),

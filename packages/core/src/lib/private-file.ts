@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { makeFolders } from '@sluice/core'
+import { makeFolders } from './folders.js'
 
 /** Owner and mode of a file. */
 export interface FileRights {
@@ -51,8 +51,8 @@ function giveRights(file: number, { uid, gid, mode }: FileRights): void {
   fchmodSync(file, mode)
 }
 
-/** Syncs the directory: without this, the rename might not survive a power loss. */
-function syncDirectory(path: string): void {
+/** Syncs a directory: without this, a rename in it might not survive a power loss. */
+export function syncDirectory(path: string): void {
   const directory = openSync(path, 'r')
   try {
     fsyncSync(directory)

@@ -1,0 +1,1 @@
+export { ScriptedController, type ScriptedMember, testBundle } from './testing/scripted-controller.js'

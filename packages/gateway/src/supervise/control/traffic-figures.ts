@@ -1,0 +1,70 @@
+import { ratesBetween, type Traffic } from '@sluice/core/traffic-rates'
+import type { Sample } from '../../telemetry/sample.js'
+
+/** Figures that a gateway reports to its controller. */
+export interface Figures {
+  readonly requestsPerSecond: number
+  readonly errorsPerSecond: number
+  readonly p99Ms: number | null
+}
+
+interface Measurement {
+  readonly mono: number
+  readonly traffic: Traffic
+}
+
+/** Measuring takes at most this share of a CPU: many routes have many samples. */
+const MAX_SHARE = 0.02
+const MAX_PAUSE_MS = 30_000
+
+/** Measures the traffic of the gateway between two reports. */
+export class TrafficFigures {
+  readonly #samples: () => Promise<readonly Sample[]>
+  #last: Measurement | null = null
+  #figures: Figures | null = null
+  #notBeforeMono = 0
+
+  constructor(samples: () => Promise<readonly Sample[]>) {
+    this.#samples = samples
+  }
+
+  /** Returns the figures since the previous measurement, or null at the first one. */
+  async measure(): Promise<Figures | null> {
+    if (performance.now() < this.#notBeforeMono) return this.#figures
+    const usage = process.cpuUsage()
+    const samples = await this.#samples()
+    const mono = performance.now()
+    const { traffic, bounds } = totalTraffic(samples)
+    const last = this.#last
+    this.#last = { mono, traffic }
+    const { user, system } = process.cpuUsage(usage)
+    this.#notBeforeMono = mono + Math.min(MAX_PAUSE_MS, (user + system) / 1000 / MAX_SHARE)
+    if (last === null) return null
+    const { requests, errors, p99 } = ratesBetween(last.traffic, traffic, {
+      seconds: (mono - last.mono) / 1000,
+      bounds,
+    })
+    this.#figures = { requestsPerSecond: requests, errorsPerSecond: errors, p99Ms: p99 }
+    return this.#figures
+  }
+}
+
+/** Returns the traffic of all routes together, and the upper bounds of its latency buckets in seconds. */
+function totalTraffic(samples: readonly Sample[]): { readonly traffic: Traffic; readonly bounds: number[] } {
+  const requests: Record<string, number> = {}
+  const cumulative = new Map<number, number>()
+  for (const { name, labels, value } of samples) {
+    if (name === 'gw_requests_total') {
+      const status = /status="([^"]*)"/.exec(labels)?.[1] ?? ''
+      requests[status] = (requests[status] ?? 0) + value
+    } else if (name === 'gw_request_duration_seconds_bucket') {
+      const text = /le="([^"]*)"/.exec(labels)?.[1] ?? ''
+      const bound = text === '+Inf' ? Number.POSITIVE_INFINITY : Number(text)
+      cumulative.set(bound, (cumulative.get(bound) ?? 0) + value)
+    }
+  }
+  const sorted = [...cumulative].sort(([a], [b]) => a - b)
+  const buckets = sorted.map(([, count], i) => count - (sorted[i - 1]?.[1] ?? 0))
+  const bounds = sorted.map(([bound]) => bound).filter(Number.isFinite)
+  return { traffic: { requests, buckets }, bounds }
+}
