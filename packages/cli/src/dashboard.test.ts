@@ -12,6 +12,9 @@ const SPAN = '00f067aa0ba902b7'
 /** A log with everything that the dashboard shows. */
 const LOG =
   'sink: file, fields: full, file: { dir: DIR }, capture: { requestIn: { headers: true, body: true } }'
+const LONG_PATH = '/shops/berlin/orders/2026-11-30/items/4711/pictures/front'
+/** Height of two lines with their padding, in pixels. */
+const MAX_ROW_HEIGHT = 65
 const PAGES = ['', 'routes', 'routes/slow', 'upstreams', 'log', 'traces', 'configuration', 'explain']
 
 /** Waits until the log page shows a record. */
@@ -242,6 +245,7 @@ for (const [colorScheme, width] of [
     const id = (
       await fetch(`${url}/keys`, { headers: { traceparent: `00-${TRACE}-${SPAN}-01` } })
     ).headers.get('x-request-id')
+    await fetch(url + LONG_PATH)
     await recorded(page, ui)
     for (const path of [
       ...PAGES,
@@ -252,6 +256,10 @@ for (const [colorScheme, width] of [
       await page.goto(`${ui}#/${path}`)
       await page.locator('.card').first().waitFor()
       if (path.includes('?')) await page.getByRole('region', { name: 'Policies of keys' }).waitFor()
+      if (path === 'log') {
+        const box = await page.getByRole('row').filter({ hasText: LONG_PATH }).boundingBox()
+        assert.ok(box !== null && box.height < MAX_ROW_HEIGHT, `${box?.height} pixels`)
+      }
       await assertAccessible(page)
       assert.ok(Number(await page.evaluate('document.documentElement.scrollWidth')) <= width)
     }

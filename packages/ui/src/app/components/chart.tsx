@@ -81,7 +81,7 @@ function optionsOf(
     padding: [8, 26, 0, 0],
     scales: { y: { range: (_, __, max) => [0, Math.max(max * 1.15, 0.001)] } },
     axes: [
-      { ...axis, grid: { show: false }, size: 28, values: (_, seconds) => seconds.map(timeText) },
+      { ...axis, grid: { show: false }, size: 28, space: 80, values: (_, seconds) => seconds.map(timeText) },
       { ...axis, size: 62, values: (_, values) => values.map(format) },
     ],
     series: [

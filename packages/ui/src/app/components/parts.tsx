@@ -61,6 +61,8 @@ export interface Column<T> {
   readonly isNumber?: boolean
   /** True to hide the column on narrow screens. */
   readonly isExtra?: boolean
+  /** True to show the cell on a line of its own, below the others, on narrow screens. */
+  readonly isWide?: boolean
 }
 
 interface TableProps<T> {
@@ -78,8 +80,8 @@ export function Table<T>({ caption, columns, rows, keyOf, sortedBy, empty }: Tab
   const [order, setOrder] = useState({ title: sortedBy ?? '', isDown: true })
   const column = columns.find(({ title }) => title === order.title)
   const sorted = column?.by === undefined ? rows : sortedRows(rows, column.by, order.isDown)
-  const classOf = ({ isNumber, isExtra }: Column<T>): string =>
-    `${isNumber === true ? 'number' : ''} ${isExtra === true ? 'extra' : ''}`
+  const classOf = ({ isNumber, isExtra, isWide }: Column<T>): string =>
+    `${isNumber === true ? 'number' : ''} ${isExtra === true ? 'extra' : ''} ${isWide === true ? 'wide' : ''}`
   if (rows.length === 0) return <p class="empty">{empty}</p>
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.

@@ -98,6 +98,7 @@ const COLUMNS: readonly Column<LogRecord>[] = [
         {http?.method} {url?.path}
       </a>
     ),
+    isWide: true,
   },
   { title: 'Time taken', cell: ({ t }) => latencyText(t?.['total'] ?? null), isNumber: true },
   { title: 'Route', cell: ({ route }) => route, isExtra: true },
