@@ -186,7 +186,7 @@ export class Deployment {
       all.unshift(
         this.#dependencies.group() !== null
           ? `${deployText(by)} is active in place of the configuration of group '${this.#dependencies.group()}': the next deploy to the group or a restart replaces it`
-          : `${deployText(by)} is active but not saved: a restart or a change of the file replaces it; compare with gw diff -c FILE, keep it with gw deploy --save`,
+          : `${deployText(by)} is active but not saved. A restart or a change of the file replaces it. Compare them with gw diff -c FILE, or save it with gw deploy --save.`,
       )
     if (this.#replaced !== null)
       all.unshift(
