@@ -7,6 +7,7 @@ import {
   isLowerHex,
   readTraceparent,
   setHeader,
+  trimOws,
 } from '@sluice/core'
 
 /** What the fields of a request say about its trace. */
@@ -52,10 +53,10 @@ export const FIELDS_OF: Readonly<Record<TracingPlan['propagation'][number], read
 
 /**
  * A member of tracestate (W3C Trace Context level 1, section 3.3.1), with the tenant format of keys. Empty members are
- * allowed.
+ * allowed. Spaces around members are removed before, because here they would take quadratic time.
  */
 const STATE_MEMBER =
-  /^[ \t]*(?:(?:[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})=[ -+\--<>-~]{0,255}[!-+\--<>-~])?[ \t]*$/
+  /^(?:(?:[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})=[ -+\--<>-~]{0,255}[!-+\--<>-~])?$/
 const MAX_STATE_MEMBERS = 32
 /** Longer values may be dropped (section 3.3.1.5). */
 const MAX_STATE_LENGTH = 4096
@@ -72,9 +73,10 @@ function validState(text: string): string {
   const members = text.split(',')
   if (members.length > MAX_STATE_MEMBERS) return ''
   const keys = new Set<string>()
-  for (const member of members) {
+  for (const part of members) {
+    const member = trimOws(part)
     if (!STATE_MEMBER.test(member)) return ''
-    const key = member.slice(0, member.indexOf('=') + 1).trim()
+    const key = member.slice(0, member.indexOf('=') + 1)
     if (key === '') continue
     if (keys.has(key)) return ''
     keys.add(key)
