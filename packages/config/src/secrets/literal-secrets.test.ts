@@ -53,7 +53,14 @@ test('texts without secrets, references and placeholders are shown as they are',
 })
 
 test('what stands under the name of a secret is shown as far as it is a reference or a placeholder', () => {
-  for (const text of ['${env:A}', 'Bearer ${env:A}', '{{claim.sub}}', 'Basic {{vars["a"]}}', ''])
+  for (const text of [
+    '${env:A}',
+    'Bearer ${env:A}',
+    'Bearer ${vault:a#b}',
+    '{{claim.sub}}',
+    'Basic {{vars["a"]}}',
+    '',
+  ])
     assert.equal(maskedLiteral(text), text)
   assert.equal(maskedLiteral('Bearer ${env:A:-s3cr3t}'), 'Bearer ${env:A:-***}')
   for (const text of ['abc', 'Bearer abc', 'x${env:A}', '$${env:A}', 'Bearer {{a}}b'])
@@ -155,6 +162,7 @@ test('what looks made at random is masked, words, versions, dates and references
     'internal-gateway-eu-west-1',
     '2026-11-29T14:05:00',
     '${env:KEY_1A2B3C4D5E6F7A8B}',
+    '${vault:app/1a2b3c4d5e6f7a8b#key}',
     '{{vars["k1a2b3c4d5e6f7a8b9"]}}',
     'checkout-service-version-2',
   ])

@@ -11,7 +11,7 @@ const ASSIGNMENT =
   /((["'`]?)([\w.-]{2,64})\2\s{0,8}\]?\s{0,8}(?:[=!]==?|:=|[:=,])\s{0,8})(["'`])((?:\\.|(?!\4)[^\\\r\n])+)\4/g
 /** Matches quoted strings, and the end of a comparison or statement. */
 const QUOTED_OR_END = /(["'`])(?:\\.|(?!\1)[^\\\r\n])*\1|&&|\|\||[;?\r\n]/g
-const PLACEHOLDERS = /\$\{(?:env|file):[^{}]*\}|\{\{[^{}]*\}\}/g
+const PLACEHOLDERS = /\$\{(?:env|file|vault):[^{}]*\}|\{\{[^{}]*\}\}/g
 const SCHEME_ALONE = /^(?:bearer|basic|token|apikey|api-key)?$/i
 
 /** True if values under this name are secret, as for a header, parameter or variable. */
@@ -25,7 +25,7 @@ export function maskedDefault(reference: string): string {
 }
 
 /** Matches possible keys and tokens, and placeholders, which are always shown. */
-const RUN = /\$\{(?:env|file):[^{}]*\}|\{\{[^{}]*\}\}|[\w+=~-]{16,}/g
+const RUN = /\$\{(?:env|file|vault):[^{}]*\}|\{\{[^{}]*\}\}|[\w+=~-]{16,}/g
 /** Minimum number of changes between letters and digits in a random string. */
 const LEAST_SWITCHES = 3
 

@@ -17,7 +17,10 @@ export class OtlpClient {
   /** @param path path that is added to a URL without one. @throws Error if the URL is invalid. */
   constructor({ headers, ...options }: OtlpOptions, path: string) {
     const url = withPath(options.url, path)
-    this.#requests = new HttpRequests({ ...options, url, auth: null }, Object.values(headers))
+    this.#requests = new HttpRequests(
+      { ...options, url, auth: null },
+      Object.values(headers).flatMap(secretsIn),
+    )
     this.#headers = { ...headers, 'content-type': 'application/x-protobuf' }
   }
 
@@ -32,4 +35,9 @@ export class OtlpClient {
   close(): void {
     this.#requests.close()
   }
+}
+
+/** Returns a value of a header and, for `Bearer TOKEN`, the token alone. */
+function secretsIn(value: string): string[] {
+  return [value, value.slice(value.indexOf(' ') + 1)]
 }

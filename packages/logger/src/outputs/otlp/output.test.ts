@@ -11,7 +11,11 @@ import type { OtlpOutputOptions } from './options.js'
 import { OtlpOutput } from './output.js'
 
 const OPTIONS = {
-  ...{ headers: { 'api-key': 'k3y-of-ours' }, compress: false, timeoutMs: 20_000 },
+  ...{
+    headers: { 'api-key': 'k3y-of-ours', authorization: 'Bearer t0ken-of-ours' },
+    compress: false,
+    timeoutMs: 20_000,
+  },
   tls: { caFile: null, insecure: false },
 } as const
 
@@ -80,13 +84,13 @@ test('a rejected span counts with its record, and records without spans are not 
 
 test('the message of a collector is reported once per interval, without secrets', async (t) => {
   const problems: string[] = []
-  const url = await answering(t, [partial(0, 'old api-key k3y-of-ours\u0007')])
+  const url = await answering(t, [partial(0, 'old api-key k3y-of-ours and token t0ken-of-ours\u0007')])
   const output = open(t, url, 'logs', problems)
   for (let i = 0; i < 3; i++) {
     const delivery = await output.deliver(sampleShipment(['{}']))
     assert.deepEqual(delivery, { kind: 'answered', refused: [], again: [] })
   }
-  assert.deepEqual(problems, ['the collector warns: old api-key ***'])
+  assert.deepEqual(problems, ['the collector warns: old api-key *** and token ***'])
 })
 
 test('a partial success in JSON or with a very long message is read', async (t) => {
