@@ -135,10 +135,11 @@ function documentsOf(thread: DocumentThread, secrets: VaultSecrets): Documents {
     },
     resolve: resolvePlan,
     ask: (question) => thread.ask(question),
-    compare: async (before, after) => {
-      const readings = await Promise.all([reading(before), reading(after)])
-      return thread.compare(before, after, new Map(readings.flatMap((one) => [...(one?.values ?? [])])))
-    },
+    compare: (before, after) =>
+      thread.compare(before, after, async () => {
+        const readings = await Promise.all([reading(before), reading(after)])
+        return new Map(readings.flatMap((one) => [...(one?.values ?? [])]))
+      }),
     display: (bundle) => thread.display(bundle),
     describe: formatDiagnostic,
   }

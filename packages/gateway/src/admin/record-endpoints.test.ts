@@ -30,7 +30,14 @@ test('filters reach the search, and records come without headers and bodies', as
 })
 
 test('invalid queries are refused before the search', async () => {
-  for (const query of ['stauts=5xx', 'minMs=a', 'limit=-1', 'since=yesterday', `route=${'x'.repeat(2000)}`]) {
+  for (const query of [
+    'stauts=5xx',
+    'minMs=a',
+    'limit=-1',
+    'limit=0',
+    'since=yesterday',
+    `route=${'x'.repeat(2000)}`,
+  ]) {
     const { status, backend } = await ask('/v1/records', query)
     assert.deepEqual([status, backend.searched], [400, []], query)
   }

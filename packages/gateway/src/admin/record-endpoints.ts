@@ -61,7 +61,8 @@ function recordQuery(query: URLSearchParams): RecordQuery | string {
   const texts = TEXTS.map((name) => [name, query.get(name) ?? ''] as const).filter(([, text]) => text !== '')
   if (texts.some(([, text]) => text.length > MAX_TEXT)) return `values have at most ${MAX_TEXT} characters`
   const [minMs, limit] = NUMBERS.map((name) => query.get(name) ?? '')
-  if (!/^\d{0,9}$/.test(minMs!) || !/^\d{0,3}$/.test(limit!)) return 'minMs and limit must be whole numbers'
+  if (!/^\d{0,9}$/.test(minMs!) || !/^([1-9]\d{0,2})?$/.test(limit!))
+    return 'minMs and limit must be whole numbers, and limit not 0'
   const since = query.get('since') ?? ''
   const sinceMs = since === '' ? null : Date.parse(since) - WRITING_MS
   if (Number.isNaN(sinceMs)) return 'since must be a time, such as 2030-01-31T08:00:00Z'

@@ -20,7 +20,7 @@ export interface CheckBounds {
  */
 const KEPT_FROM_CHARS = 256 * 1024
 
-/** Maximum number of questions that wait for the thread, so that they do not hold up deploys. */
+/** Maximum number of questions that wait for the thread or for Vault, so that they do not hold up deploys. */
 const MAX_QUESTIONS = 4
 /** CPU time for a question, in milliseconds. */
 const QUESTION_MS = 10_000
@@ -92,30 +92,38 @@ export class DocumentThread {
 
   /** Answers a question about a bundle. */
   ask(question: BundleQuestion): Promise<DocumentAnswer> {
-    return this.#question(async () => {
-      const fail = (problem: string): Error => new Error(problem)
-      const result = await this.#ask<string | Error>(question, fail, QUESTION_MS)
-      return typeof result === 'string' ? { ok: true, json: result } : failed(result.message)
-    })
+    return this.#question(() =>
+      this.#inTurn(async () => {
+        const fail = (problem: string): Error => new Error(problem)
+        const result = await this.#ask<string | Error>(question, fail, QUESTION_MS)
+        return typeof result === 'string' ? { ok: true, json: result } : failed(result.message)
+      }),
+    )
   }
 
-  /** Returns the changes between two documents. @param secrets of both */
+  /**
+   * Returns the changes between two documents.
+   * @param secretsOf reads the secrets of both from Vault. It may take long, so it runs before the turn in the thread.
+   */
   compare(
     before: DocumentSource,
     after: DocumentSource,
-    secrets: VaultValues = NO_SECRETS,
+    secretsOf: () => Promise<VaultValues> = async () => NO_SECRETS,
   ): Promise<DocumentAnswer> {
-    const load = (source: DocumentSource, serving: ConfigBundle | null) =>
+    const load = (source: DocumentSource, serving: ConfigBundle | null, secrets: VaultValues) =>
       this.#ask<CheckResult>(
         { kind: 'check', source, serving, secrets },
         (problem) => refused(source, problem),
         QUESTION_MS,
       )
     return this.#question(async () => {
-      const first = await load(before, null)
-      const second = first.ok ? await load(after, first.bundle) : first
-      if (second.ok) return { ok: true, json: JSON.stringify({ changes: second.changes }) }
-      return failed(`the document is not valid any more: ${second.diagnostics[0]?.message}`)
+      const secrets = await secretsOf()
+      return this.#inTurn(async () => {
+        const first = await load(before, null, secrets)
+        const second = first.ok ? await load(after, first.bundle, secrets) : first
+        if (second.ok) return { ok: true, json: JSON.stringify({ changes: second.changes }) }
+        return failed(`the document is not valid any more: ${second.diagnostics[0]?.message}`)
+      })
     })
   }
 
@@ -124,7 +132,7 @@ export class DocumentThread {
       return { ok: false, isBusy: true, problem: 'too many requests; try again' }
     this.#questionCount++
     try {
-      return await this.#inTurn(ask)
+      return await ask()
     } finally {
       this.#questionCount--
     }

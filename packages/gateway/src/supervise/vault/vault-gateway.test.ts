@@ -80,6 +80,27 @@ test('an outage of Vault keeps the values, also for a new document, until they c
   )
 })
 
+test('comparisons that wait for Vault are bounded, and hold up no deploy', async (t) => {
+  const { vault, gateway } = await started(t)
+  const held: (() => void)[] = []
+  vault.takeOver = (_, res) => held.push(() => res.destroy()) > 0
+  const release = (): void => {
+    vault.takeOver = () => false
+    for (const end of held) end()
+  }
+  t.after(release)
+  let refusals = 0
+  const answers = Array.from({ length: 12 }, async () => {
+    const { status } = await gateway.api('/v1/deploys/diff')
+    if (status === 503) refusals++
+    return status
+  })
+  await until(() => refusals === 8)
+  assert.equal((await gateway.put(fakeDocument('second'))).status, 200)
+  release()
+  assert.deepEqual((await Promise.all(answers)).sort(), [...Array(4).fill(200), ...Array(8).fill(503)])
+})
+
 test('a start without Vault fails with the line of the reference, and stores no secret', async (t) => {
   const vault = await VaultServer.start(t)
   await vault.stop()
