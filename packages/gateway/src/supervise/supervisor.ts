@@ -366,7 +366,15 @@ export class Supervisor implements AdminBackend {
   async #close(code: number): Promise<void> {
     const { secrets } = this.#dependencies
     const [controller, certificates] = [this.#controller, this.#certificates]
-    const parts = [controller, this.#deployment, secrets, this.#targets, this.#services, certificates, this.#ports]
+    const parts = [
+      controller,
+      this.#deployment,
+      secrets,
+      this.#targets,
+      this.#services,
+      certificates,
+      this.#ports,
+    ]
     for (const part of parts) part.close()
     if (this.#isStarted) notifyParent({ state: 'ending' })
     // Deferred, because `#ending` must be set before a waiting drain checks it.
