@@ -145,7 +145,7 @@ export class Shipper {
     if (delivery.kind === 'failed') {
       if (delivery.overload) this.#pace.overloaded()
       this.#outage.failed(delivery.afterMs)
-      this.#options.report({ problem: `the traffic log waits: ${delivery.reason}` })
+      this.#options.report({ problem: `delivery is paused: ${delivery.reason}` })
       return shipment.positions
     }
     if (delivery.kind === 'unfit') return this.#divide(segment, shipment, delivery)

@@ -124,7 +124,7 @@ function objectOf(text: string, address: string): Record<string, unknown> {
   if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   throw new VaultError(
     UNUSABLE,
-    `${address} did not answer like Vault`,
+    `${address} did not send a Vault response`,
     'check that vault.address is a Vault server',
   )
 }

@@ -146,7 +146,7 @@ const ATTACKS: readonly (readonly [string, (vault: VaultServer) => VaultServer['
     },
     /no response within 5 s/,
   ],
-  ['is not Vault', () => (_, res) => void res.end('<html>') === undefined, /did not answer like Vault/],
+  ['is not Vault', () => (_, res) => void res.end('<html>') === undefined, /did not send a Vault response/],
   [
     'echoes the token in an error',
     () => (req, res) => {

@@ -102,7 +102,7 @@ test('the traffic log in Kafka', { skip: kafkaSkip }, async (t) => {
         await until(() => wrong.problems.length > 0, 'it is reported')
         assert.match(
           wrong.problems[0]!,
-          /^the traffic log waits: kafka at \S+: SASL login failed \(SASL_AUTHENTICATION_FAILED\); check log\.kafka\.sasl$/,
+          /^delivery is paused: kafka at \S+: SASL login failed \(SASL_AUTHENTICATION_FAILED\); check log\.kafka\.sasl$/,
         )
         assert.doesNotMatch(wrong.problems.join(), /wrong-word/)
         const { indexed, onDisk, inMemory } = wrong.sink.identity()
@@ -171,7 +171,7 @@ test('the traffic log in Kafka', { skip: kafkaSkip }, async (t) => {
     await broker.kill()
     ids.push(...shipping.log(500))
     await until(() => shipping.problems.length > 0, 'the outage is reported')
-    assert.match(shipping.problems[0]!, /the traffic log waits: kafka at 127\.0\.0\.1:\d+: /)
+    assert.match(shipping.problems[0]!, /delivery is paused: kafka at 127\.0\.0\.1:\d+: /)
     await broker.start()
     ids.push(...shipping.log(500))
     await assertDelivered(shipping, 2000)
@@ -191,7 +191,7 @@ test('records wait for an unreachable broker', async (t) => {
   const { sink, problems, log } = shipToKafka(t, `127.0.0.1:${await closedPort()}`)
   log(20)
   await until(() => problems.length > 0, 'it is reported')
-  assert.match(problems[0]!, /^the traffic log waits: kafka at \S+: connect ECONNREFUSED/)
+  assert.match(problems[0]!, /^delivery is paused: kafka at \S+: connect ECONNREFUSED/)
   const { indexed, onDisk, inMemory } = sink.identity()
   assert.deepEqual([indexed, onDisk + inMemory], [0, 20])
 })

@@ -74,7 +74,7 @@ test('records arrive over TLS, and the receiver is checked', async (t) => {
   const doubting = shipToSyslog(t, address)
   doubting.log(3)
   await until(() => doubting.problems.length > 0, 'the certificate is refused')
-  assert.match(doubting.problems[0]!, /the traffic log waits: syslog at tls:.* certificate/)
+  assert.match(doubting.problems[0]!, /delivery is paused: syslog at tls:.* certificate/)
   const careless = shipToSyslog(t, address, { tls: { ...TLS, insecure: true } })
   careless.log(3)
   await until(() => careless.sink.identity().indexed === 3, 'any certificate will do')

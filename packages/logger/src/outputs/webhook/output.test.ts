@@ -134,7 +134,7 @@ for (const [failure, responders] of [
     assert.ok(keys.length > responders.length)
     // An overloaded receiver, or one that cuts connections, may get smaller requests.
     if (responders[0] !== reset && failure !== '503 and 408') assert.equal(keys[0], keys[responders.length])
-    assert.match(shipping.problems[0]!, /the traffic log waits: the webhook/)
+    assert.match(shipping.problems[0]!, /delivery is paused: the webhook/)
   })
 }
 
