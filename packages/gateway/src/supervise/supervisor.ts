@@ -365,17 +365,8 @@ export class Supervisor implements AdminBackend {
 
   async #close(code: number): Promise<void> {
     const { secrets } = this.#dependencies
-    const [controller, certificates] = [this.#controller, this.#certificates]
-    const parts = [
-      controller,
-      this.#deployment,
-      secrets,
-      this.#targets,
-      this.#services,
-      certificates,
-      this.#ports,
-    ]
-    for (const part of parts) part.close()
+    const first = [this.#controller, this.#deployment, secrets, this.#targets, this.#services]
+    for (const part of [...first, this.#certificates, this.#ports]) part.close()
     if (this.#isStarted) notifyParent({ state: 'ending' })
     // Deferred, because `#ending` must be set before a waiting drain checks it.
     queueMicrotask(() => this.#changes.notify())
