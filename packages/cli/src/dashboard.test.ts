@@ -15,7 +15,7 @@ const LOG =
 const LONG_PATH = '/shops/berlin/orders/2026-11-30/items/4711/pictures/front'
 /** Height of two lines with their padding, in pixels. */
 const MAX_ROW_HEIGHT = 65
-const PAGES = ['', 'routes', 'routes/slow', 'upstreams', 'log', 'traces', 'configuration', 'explain']
+const PAGES = ['', 'routes', 'routes/slow', 'upstreams', 'log', 'traces', 'configuration', 'explain', 'steps']
 
 /** Waits until the log page shows a record. */
 async function recorded(page: Page, ui: string): Promise<void> {
@@ -226,6 +226,29 @@ test('a person finds out which policy answers 401', { skip: noBrowser }, async (
     .getByText('path /keys does not match /slow')
     .waitFor()
   assert.equal((await page.content()).includes(sha256('a-secret-key')), false)
+  await assertAccessible(page)
+})
+
+test('a person sees what each policy does to a live request', { skip: noBrowser }, async (t) => {
+  const { ui, url } = await startDashboard(t)
+  const page = await openPage(t, ui)
+  await logIn(page)
+  await page.getByRole('link', { name: 'Step trace' }).click()
+  await page.getByRole('option', { name: 'keys' }).waitFor({ state: 'attached' })
+  await page.getByLabel('Route').selectOption('keys')
+  await page.getByLabel('Condition').fill('res.status')
+  await page.getByRole('button', { name: 'Trace' }).click()
+  await page.getByRole('alert').waitFor()
+  await page.getByLabel('Condition').fill('res.status == 401')
+  await page.getByLabel('Number of requests').fill('1')
+  await page.getByRole('button', { name: 'Trace' }).click()
+  await page.getByText('Waiting for requests').waitFor()
+  await fetch(`${url}/fast`)
+  await fetch(`${url}/keys`, { headers: { 'x-api-key': ATTACK } })
+  await page.getByText('All requests are traced.').waitFor()
+  const steps = page.getByRole('region', { name: /^Steps of/ })
+  await steps.getByText('401 GW_AUTH_INVALID').waitFor()
+  assert.equal((await page.content()).includes('onerror'), false)
   await assertAccessible(page)
 })
 

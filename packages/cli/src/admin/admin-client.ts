@@ -43,6 +43,8 @@ const GATEWAY: ServerKind = { noun: 'gateway', variable: 'GW_SERVER', defaultUrl
 const TIMEOUT_MS = 5000
 /** Maximum size of a response. A plan of 10,000 routes has about 10 MB. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+/** Maximum length of a line in a streamed response. */
+const MAX_LINE_CHARS = 4 * 1024 * 1024
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /** Connection to a gateway that is not directly reachable, such as a pod. */
@@ -93,15 +95,55 @@ export class AdminClient {
 
   /** Sends a request. @throws Failure if the gateway cannot be reached or denies access */
   async send(request: AdminRequest): Promise<AdminAnswer> {
-    const answer = await this.#exchange(request).catch(async (error: unknown) => {
-      const reason = connectionReason(error, request.timeoutMs ?? TIMEOUT_MS)
-      const hint = await this.#otherScheme(error)
-      const { noun, variable } = this.#kind
-      const text = `cannot reach the ${noun} at ${this.origin} (${reason}); ${hint ?? `is it running? set --server or ${variable}`}`
-      throw new Failure(text, EXIT.unreachable)
-    })
+    const timeoutMs = request.timeoutMs ?? TIMEOUT_MS
+    const signal = AbortSignal.timeout(timeoutMs)
+    const answer = await this.#exchange(request, signal).catch((error: unknown) =>
+      this.#unreachable(signal.aborted ? signal.reason : error, timeoutMs),
+    )
     if (isUnauthorised(answer)) throw this.refused(answer)
     return answer
+  }
+
+  /**
+   * Posts a JSON object and returns the JSON objects of the response, one per line, until it ends or the signal fires.
+   * @throws Failure for any other response
+   */
+  async *lines(path: string, body: object, signal: AbortSignal): AsyncGenerator<AnswerPart> {
+    const headers = { 'content-type': 'application/json' }
+    const request = { method: 'POST', path, headers, body: JSON.stringify(body) } as const
+    try {
+      const response = await this.#begin(request, signal)
+      if (response.statusCode !== 200) {
+        const { statusCode: status = 0, headers: fields } = response
+        throw this.refused({ status, headers: fields, text: await collect(response) })
+      }
+      for await (const text of linesIn(response))
+        yield this.parsed({ status: 200, headers: response.headers, text })
+    } catch (error) {
+      if (signal.aborted) return
+      if (error instanceof Failure) throw error
+      await this.#unreachable(error, TIMEOUT_MS)
+    }
+  }
+
+  /** Sends a request. The timeout is for the head of the response only. */
+  async #begin(request: AdminRequest, signal: AbortSignal): Promise<http.IncomingMessage> {
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), TIMEOUT_MS)
+    try {
+      return await this.#open(request, AbortSignal.any([signal, late.signal]))
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** @throws Failure that gives the reason and a hint */
+  async #unreachable(error: unknown, timeoutMs: number): Promise<never> {
+    const reason = connectionReason(error, timeoutMs)
+    const hint = await this.#otherScheme(error)
+    const { noun, variable } = this.#kind
+    const text = `cannot reach the ${noun} at ${this.origin} (${reason}); ${hint ?? `is it running? set --server or ${variable}`}`
+    throw new Failure(text, EXIT.unreachable)
   }
 
   /** Parses the JSON object in a response. @throws Failure if it is not a JSON object */
@@ -142,19 +184,24 @@ export class AdminClient {
     return { createConnection: () => (isSecure ? tls.connect({ socket, servername: 'localhost' }) : socket) }
   }
 
-  async #exchange(request: AdminRequest): Promise<AdminAnswer> {
-    const { method, path, body, onLine, timeoutMs = TIMEOUT_MS } = request
-    const headers: Record<string, string> = { accept: 'application/json', ...request.headers }
+  async #exchange(request: AdminRequest, signal: AbortSignal): Promise<AdminAnswer> {
+    const response = await this.#open(request, signal)
+    const { statusCode: status = 0, headers } = response
+    return { status, headers, text: await collect(response, request.onLine) }
+  }
+
+  /** Sends a request. Resolves with the head of the response. */
+  async #open(
+    { method, path, body, headers: fields }: AdminRequest,
+    signal: AbortSignal,
+  ): Promise<http.IncomingMessage> {
+    const headers: Record<string, string> = { accept: 'application/json', ...fields }
     if (this.#token !== null) headers['authorization'] = `Bearer ${this.#token}`
     if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body))
     const { request: open } = this.#base.protocol === 'https:' ? https : http
-    const signal = AbortSignal.timeout(timeoutMs)
     const way = await this.#way()
     return new Promise((resolve, reject) => {
-      const call = open(new URL(path, this.#base), { method, headers, signal, ...way }, (res) => {
-        const { statusCode: status = 0, headers: fields } = res
-        collect(res, onLine).then((text) => resolve({ status, headers: fields, text }), reject)
-      })
+      const call = open(new URL(path, this.#base), { method, headers, signal, ...way }, resolve)
       call.on('error', reject)
       call.end(body)
     })
@@ -180,6 +227,17 @@ function speaksTls({ hostname, port }: URL): Promise<boolean> {
     socket.once('error', () => settle(false))
     socket.once('timeout', () => settle(false))
   })
+}
+
+/** Returns the lines of a response as they arrive. @throws Error if one is too long */
+async function* linesIn(res: http.IncomingMessage): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of res.setEncoding('utf8') as AsyncIterable<string>) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > MAX_LINE_CHARS) throw new Error(`a line is longer than ${MAX_LINE_CHARS} characters`)
+    yield* lines
+  }
 }
 
 async function collect(res: http.IncomingMessage, onLine?: (line: string) => void): Promise<string> {

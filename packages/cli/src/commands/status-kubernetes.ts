@@ -36,7 +36,7 @@ async function printPods(
   identity: ObjectIdentity,
   options: KubernetesOptions,
 ): Promise<void> {
-  const facts = await podFacts(cluster, identity, options)
+  const facts = await Promise.all((await podMembers(cluster, identity, options)).map(factsOf))
   const [last] = await readRevisions(cluster, identity)
   const isAlike = new Set(facts.flatMap(({ digest }) => digest ?? [])).size <= 1
   if (!isTable(options.output)) {
@@ -51,24 +51,25 @@ async function printPods(
   printTable(POD_HEADINGS, facts.map(rowOf), options.output)
 }
 
-async function podFacts(
+/** Returns the pods of a gateway and their admin APIs. @throws Failure if there is no such gateway */
+export async function podMembers(
   cluster: Cluster,
   identity: ObjectIdentity,
   options: KubernetesOptions,
-): Promise<PodFacts[]> {
+): Promise<{ readonly pod: GatewayPod; readonly member: FleetMember }[]> {
   const live = await cluster.read({ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadataOf(identity) })
   const { name, namespace } = identity
   if (live === null) throw new Failure(`gateway '${name}' not found in namespace ${namespace}`)
   const endpoint = adminEndpoint(live)
   const pods = await gatewayPods(cluster, identity)
-  return Promise.all(pods.map((pod) => factsOf(pod, memberOf(cluster, pod, endpoint, options))))
+  return pods.map((pod) => ({ pod, member: memberOf(cluster, pod, endpoint, options) }))
 }
 
-async function factsOf(pod: GatewayPod, { client }: FleetMember): Promise<PodFacts> {
+async function factsOf({ pod, member }: { pod: GatewayPod; member: FleetMember }): Promise<PodFacts> {
   const nothing = { pod, digest: null, origin: null, inFlight: null }
   if (!pod.isRunning) return { ...nothing, problem: pod.problem }
   try {
-    const { part } = await client.get('/v1/status')
+    const { part } = await member.client.get('/v1/status')
     return {
       pod,
       digest: part.textOrNull('digest'),

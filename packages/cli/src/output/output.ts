@@ -142,6 +142,7 @@ function isColored(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && TERM !== 'dumb'
 }
 
-function terminalWidth(): number {
+/** Returns the width of the terminal in characters; without a terminal there is no limit. */
+export function terminalWidth(): number {
   return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY
 }

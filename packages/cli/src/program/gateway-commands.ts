@@ -1,10 +1,11 @@
 import { withGroup, withGroupDeploy } from './control-commands.js'
-import { type GwCommand, wholeNumber } from './gw-command.js'
+import { type GwCommand, shortTime, wholeNumber } from './gw-command.js'
 import {
   addDeployKubernetes,
   addDiffAction,
   addHistoryCommands,
   addStatusAction,
+  addTraceAction,
 } from './kubernetes-commands.js'
 
 /** Adds the commands that use the admin API of a running gateway. */
@@ -14,6 +15,7 @@ export function addGatewayCommands(program: GwCommand): void {
   addDiff(program)
   addStatus(program)
   addTop(program)
+  addTrace(program)
   addDoctor(program)
   addHistoryCommands(program)
   addShow(program)
@@ -90,6 +92,22 @@ function addTop(program: GwCommand): void {
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/top.js')).top)
     .example('gw top', 'gw top --once --delay 10 -o json')
+}
+
+function addTrace(program: GwCommand): void {
+  const trace = program
+    .command('trace')
+    .description('show what each policy does to live requests: its result, its duration and what it changes')
+    .option('--route <id>', 'trace only requests of this route')
+    .option('--when <condition>', 'trace only requests that match a condition, such as res.status == 401')
+    .option('--count <n>', 'end after this number of requests', wholeNumber(1, 1000), 10)
+    .option('--for <time>', 'end after this time, at most 10m; default 1m', shortTime)
+  addTraceAction(trace.output('table', 'json', 'jsonl'))
+  trace.example(
+    'gw trace --route orders --count 1',
+    "gw trace --when 'res.status == 401' --for 5m -o jsonl",
+    'gw trace --route orders --kubernetes --namespace gateways',
+  )
 }
 
 function addDoctor(program: GwCommand): void {

@@ -80,6 +80,14 @@ export function addStatusAction(status: GwCommand): void {
   })
 }
 
+/** Adds the cluster options to `gw trace`. */
+export function addTraceAction(trace: GwCommand): void {
+  trace.with(withKubernetes).runsAt({
+    cluster: async () => (await import('../commands/trace.js')).traceKubernetes,
+    gateway: async () => (await import('../commands/trace.js')).trace,
+  })
+}
+
 /** Adds `gw history` and `gw rollback`. */
 export function addHistoryCommands(program: GwCommand): void {
   program

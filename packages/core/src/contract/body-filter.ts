@@ -51,6 +51,11 @@ export class ResponseFilters<X> {
   running: BodyFilterOf<X> | null = null
   #filters: readonly BodyFilterOf<X>[] = []
 
+  /** Number of filters. */
+  get count(): number {
+    return this.#filters.length
+  }
+
   add(filter: BodyFilterOf<X>): void {
     this.#filters = [...this.#filters, filter]
   }

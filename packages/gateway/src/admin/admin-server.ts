@@ -11,6 +11,7 @@ import type { AdminPlan } from '@sluice/config'
 import { browserObjection } from '@sluice/core'
 import type { AdminBackend } from '../supervise/admin-backend.js'
 import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
+import { streamTo } from './answer-stream.js'
 import type { Admission, Authenticator } from './authenticator.js'
 import { Connections } from './connections.js'
 import type { AdminCall, CallSession, Endpoint } from './endpoint.js'
@@ -218,9 +219,12 @@ export class AdminServer {
       'x-content-type-options': 'nosniff',
       ...answer.headers,
       ...close,
-      ...(answer.status === 304 ? {} : { 'content-length': Buffer.byteLength(answer.body) }),
+      ...(answer.status === 304 || answer.stream !== undefined
+        ? {}
+        : { 'content-length': Buffer.byteLength(answer.body) }),
     })
-    response.end(answer.body)
+    if (answer.stream === undefined) response.end(answer.body)
+    else streamTo(response, answer.stream)
   }
 }
 

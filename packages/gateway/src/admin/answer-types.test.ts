@@ -10,7 +10,7 @@ const USED = [
   ...['Session', 'Metrics', 'RouteTraffic', 'Status', 'Worker', 'Deploy', 'Deploys', 'Changes', 'Change'],
   ...['Routes', 'Route', 'Policy', 'Upstreams', 'Upstream', 'Target', 'Explanation', 'ExplainedPolicy'],
   ...['Records', 'LogRecord', 'SearchedLog', 'ExplainedRecord', 'RecordedPolicy', 'Document', 'Applied'],
-  'Diagnostic',
+  ...['Diagnostic', 'StepTrace', 'TracedStep', 'StepChange'],
 ]
 
 interface Schema {

@@ -4,6 +4,7 @@ import { QUESTION_ENDPOINTS } from './question-endpoints.js'
 import { READ_ENDPOINTS } from './read-endpoints.js'
 import { RECORD_ENDPOINTS } from './record-endpoints.js'
 import { SESSION_ENDPOINTS } from './session-endpoints.js'
+import { STEP_TRACE_ENDPOINTS } from './step-trace-endpoint.js'
 import { WRITE_ENDPOINTS } from './write-endpoints.js'
 
 /** Endpoints of the admin API. */
@@ -13,6 +14,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...SESSION_ENDPOINTS,
   ...QUESTION_ENDPOINTS,
   ...RECORD_ENDPOINTS,
+  ...STEP_TRACE_ENDPOINTS,
 ]
 
 /** Read-only health and metrics endpoints, open to anyone who can reach the address. */

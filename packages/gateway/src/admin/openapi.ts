@@ -1,21 +1,5 @@
+import { drainOf, json, problem, REFUSALS, settleOf } from './openapi-answers.js'
 import { OPENAPI_SCHEMAS } from './openapi-schemas.js'
-
-const problem = (description: string) => ({
-  description,
-  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-})
-
-const json = (description: string, schema: string) => ({
-  description,
-  content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
-})
-
-/** Refusals of any call that requires a token. */
-const REFUSALS = {
-  401: problem('The token is missing or not valid.'),
-  403: problem('The role is not sufficient, or the Host or Origin field is refused.'),
-  429: problem('Too many wrong tokens from this address; Retry-After tells when to try again.'),
-}
 
 /** Responses of a write of a document. */
 const APPLY_RESPONSES = {
@@ -49,35 +33,6 @@ const DOCUMENT = { schema: { type: 'string', maxLength: 4_194_304 } }
 /** Describes a GET that returns JSON. */
 const read = (summary: string, schema: string, more: object = {}) => ({
   get: { summary, responses: { 200: json('OK.', schema), ...REFUSALS, ...more } },
-})
-
-/** Describes a POST that activates or discards a held document. */
-const settleOf = (summary: string, responses: object) => ({
-  post: {
-    summary,
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/HeldDigest' } } },
-    },
-    responses: { ...responses, 404: problem('No such document is held.') },
-  },
-})
-
-/** Describes a POST that drains or undrains targets. */
-const drainOf = (summary: string) => ({
-  post: {
-    summary,
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/TargetName' } } },
-    },
-    responses: {
-      200: json('The workers have applied it.', 'TargetStates'),
-      400: problem('The body is malformed.'),
-      ...REFUSALS,
-      404: problem('There is no such upstream or target.'),
-    },
-  },
 })
 
 const STORE_DOWN = { 503: problem('The server of `state` does not answer.') }
@@ -259,6 +214,27 @@ export const OPENAPI = {
           ...REFUSALS,
           404: problem('There is no such record.'),
           503: problem('The log cannot be read, or too many searches run.'),
+        },
+      },
+    },
+    '/v1/step-traces': {
+      post: {
+        summary: 'Streams what each policy does to live requests of all workers, with secrets masked',
+        description:
+          'The first line is `{"kind":"armed"}` once all workers trace, the last one `{"kind":"end"}`. Ends after `count` requests or `seconds`, or when the client disconnects.',
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/StepTraceRequest' } } },
+        },
+        responses: {
+          200: {
+            description: 'One JSON object per line.',
+            content: { 'application/x-ndjson': { schema: { $ref: '#/components/schemas/StepTraceLine' } } },
+          },
+          400: problem('The body or the condition is malformed.'),
+          ...REFUSALS,
+          404: problem('There is no such route.'),
+          503: problem('Too many step traces are open, or no configuration is active yet.'),
         },
       },
     },

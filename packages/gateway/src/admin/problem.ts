@@ -1,3 +1,5 @@
+import type { AnswerStream } from './answer-stream.js'
+
 /** Error codes of the admin API, like `ERRORS` of @sluice/core. Codes are stable. */
 export const ADMIN_ERRORS = {
   GW_ADMIN_BAD_REQUEST: {
@@ -95,7 +97,11 @@ export const ADMIN_ERRORS = {
     title: 'Traffic log not readable',
     when: 'No target of the traffic log can be read, or it does not answer.',
   },
-  GW_ADMIN_BUSY: { status: 503, title: 'Too many deploys', when: 'Too many deploys are waiting; try again.' },
+  GW_ADMIN_BUSY: {
+    status: 503,
+    title: 'Too many requests',
+    when: 'Too many deploys or questions are waiting, or too many step traces are open; try again.',
+  },
   GW_ADMIN_NOT_READY: {
     status: 503,
     title: 'Not ready',
@@ -111,6 +117,8 @@ export interface AdminAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** Streamed body, in place of `body`. */
+  readonly stream?: AnswerStream
 }
 
 /** Creates a JSON response. */

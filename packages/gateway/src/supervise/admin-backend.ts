@@ -12,6 +12,7 @@ import type { Deploy } from './rollout/deploy-history.js'
 import type { DocumentQuestions } from './rollout/document-questions.js'
 import type { HeldRollout } from './rollout/held-rollout.js'
 import type { SupervisorStatus } from './status/status.js'
+import type { StepTraces } from './step-traces.js'
 import type { ResponsesAnswer } from './workers/worker-handle.js'
 
 /** Options of a write request and its caller. */
@@ -53,6 +54,8 @@ export interface AdminBackend {
   deploys(): readonly Deploy[]
   /** Answers questions about the active document and earlier ones. */
   readonly questions: Pick<DocumentQuestions, 'explain' | 'explainRecord' | 'document' | 'diffDeploys'>
+  /** Step traces of all workers. */
+  readonly stepTraces: Pick<StepTraces, 'hasRoom' | 'start'>
   apply(text: string, request: WriteRequest): Promise<ApplyResult>
   /** Holds a prepared document until it is activated or discarded. */
   readonly held: Pick<HeldRollout, 'prepare' | 'settle'>

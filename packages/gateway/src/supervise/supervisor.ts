@@ -37,6 +37,7 @@ import {
 } from './status/status.js'
 import { supervisorSamples } from './status/supervisor-samples.js'
 import { workerStatuses } from './status/worker-status.js'
+import { StepTraces } from './step-traces.js'
 import type { SupervisorDependencies } from './supervisor-dependencies.js'
 import { StateChanges } from './workers/state-changes.js'
 import type { ResponsesAnswer } from './workers/worker-handle.js'
@@ -44,10 +45,7 @@ import { WorkerPool } from './workers/worker-pool.js'
 
 /** The process that keeps a gateway running. It owns the workers and never handles a request. */
 export class Supervisor implements AdminBackend {
-  /**
-   * Resolves with the exit code when the gateway has stopped: 0 after a drain that cut no requests, otherwise
-   * 1.
-   */
+  /** Resolves with the exit code when the gateway has stopped: 0 after a drain that cut no requests, otherwise 1. */
   readonly finished: Promise<number>
   readonly #dependencies: SupervisorDependencies
   readonly #endpoints: Endpoints
@@ -65,6 +63,7 @@ export class Supervisor implements AdminBackend {
   readonly #deployment: Deployment
   readonly #controller: ControllerLink
   readonly held = new HeldRollout()
+  readonly stepTraces: StepTraces
   readonly questions: DocumentQuestions
   readonly records: RecordSearch
   readonly #changes = new StateChanges()
@@ -102,6 +101,7 @@ export class Supervisor implements AdminBackend {
       onGaveUp: (reason) => this.#giveUp(reason),
       onChanged: () => this.#writeFleet(),
     })
+    this.stepTraces = new StepTraces(this.#pool, log)
     this.#certificates = new CertificateWatch(
       () => bundle()?.plan ?? null,
       log,
@@ -152,8 +152,7 @@ export class Supervisor implements AdminBackend {
 
   /**
    * Applies the document, or the last valid one if the document is broken.
-   * @throws StartError if neither can be applied, or if it is asked to stop before that. Everything is
-   * stopped again then.
+   * @throws StartError if neither can be applied, or if it is asked to stop before that; everything is stopped then
    */
   async start(): Promise<DocumentSource | null> {
     try {
@@ -184,21 +183,12 @@ export class Supervisor implements AdminBackend {
     }
   }
 
-  /**
-   * Applies a document on all workers or on none. Errors in the document never reject.
-   * @param options defaults: not a dry run, origin `api`, actor `local`.
-   */
+  /** Applies a document on all workers or on none. Errors in the document never reject. By default not a dry run. */
   async apply(document: DocumentSource | string, options: Partial<ApplyRequest> = {}): Promise<ApplyResult> {
     const source =
       typeof document === 'string' ? { name: this.#dependencies.documentName, text: document } : document
-    const request = {
-      dryRun: false,
-      ifMatch: null,
-      note: '',
-      origin: 'api',
-      actor: 'local',
-      ...options,
-    } as const
+    const standard = { dryRun: false, ifMatch: null, note: '', origin: 'api', actor: 'local' } as const
+    const request = { ...standard, ...options }
     const result = await this.#deployment.apply(source, request)
     this.#afterApply()
     return result
@@ -231,10 +221,8 @@ export class Supervisor implements AdminBackend {
       if (this.#isStarted) this.#controller.connect()
       return source
     } catch (error) {
-      this.#deployment.noteUnreadable(
-        { origin: 'file', actor },
-        error instanceof Error ? error.message : String(error),
-      )
+      const message = error instanceof Error ? error.message : String(error)
+      this.#deployment.noteUnreadable({ origin: 'file', actor }, message)
       throw error
     }
   }
@@ -318,8 +306,8 @@ export class Supervisor implements AdminBackend {
   }
 
   /**
-   * Stops the gateway gracefully. Readiness turns to 503, load balancers get `delayMs` (default: the plan's)
-   * to notice, and requests in flight get the plan's timeout to finish. Resolves with the exit code.
+   * Stops the gateway gracefully: readiness turns to 503, load balancers get `delayMs` (default: the plan's) to notice,
+   * and requests in flight get the plan's timeout to finish. Resolves with the exit code.
    */
   drain(reason: string, options: { readonly delayMs?: number } = {}): Promise<number> {
     this.#draining ??= this.#drain(reason, options.delayMs)
@@ -345,8 +333,7 @@ export class Supervisor implements AdminBackend {
     this.#dependencies.log.info('drain.begun', { reason, delayMs, timeoutMs })
     this.#deployment.close()
     this.#pool.closeGates()
-    // Release the names: once the workers stop listening, another gateway may use the ports.
-    this.#ports.close()
+    this.#ports.close() // releases the names: another gateway may use the ports soon
     await this.#changes.until(() => this.#ending !== null || this.#isCut, delayMs)
     const cut = await this.#pool.drain(this.#isCut ? 0 : timeoutMs)
     this.#dependencies.log[cut > 0 ? 'warn' : 'info']('drain.ended', { cutRequests: cut })
@@ -364,17 +351,16 @@ export class Supervisor implements AdminBackend {
   }
 
   async #close(code: number): Promise<void> {
+    this.stepTraces.close()
     const { secrets } = this.#dependencies
     const first = [this.#controller, this.#deployment, secrets, this.#targets, this.#services]
     for (const part of [...first, this.#certificates, this.#ports]) part.close()
     if (this.#isStarted) notifyParent({ state: 'ending' })
-    // Deferred, because `#ending` must be set before a waiting drain checks it.
-    queueMicrotask(() => this.#changes.notify())
+    queueMicrotask(() => this.#changes.notify()) // after `#ending` is set, which a waiting drain checks
     const { admin, metrics, metricsPush } = this.#endpoints
     await Promise.all([this.#pool.close(), admin.close(), metrics.close()])
     await metricsPush.close()
-    // After the workers, which return the quota they did not use.
-    this.#memory.close()
+    this.#memory.close() // after the workers, which return the quota they did not use
     await this.#cacheServer.close({ isCut: code !== 0 })
     this.#dependencies.fleetFile.remove()
     this.#finish(code)

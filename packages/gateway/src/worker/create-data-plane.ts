@@ -31,11 +31,11 @@ import { OutboundPool } from '../upstream/outbound/outbound-pool.js'
 import { type Network, systemNetwork } from '../upstream/transport/network.js'
 import { Upstream } from '../upstream/upstream.js'
 import { stateSamples, upstreamSamples } from '../upstream/upstream-samples.js'
-import type { DataPlane, Prepared } from './data-plane.js'
+import type { DataPlane, Prepared, SendStepTrace } from './data-plane.js'
 import { affordableConnections, descriptorLimit, divideDescriptors } from './descriptor-budget.js'
 import { drainInFlight } from './drain-in-flight.js'
 import { keyOf, settingsOf } from './listener-settings.js'
-import type { TargetFacts } from './messages.js'
+import type { StepTraceSession, TargetFacts } from './messages.js'
 import { limitReceiveBuffersOf, openListener } from './open-listener.js'
 import { RequestDispatcher } from './request-dispatcher.js'
 import { WorkerResponses } from './stored-responses.js'
@@ -64,19 +64,13 @@ interface DataPlaneOptions {
   readonly network?: Network
   /** Maximum number of open descriptors; defaults to the system's limit. */
   readonly descriptors?: number
-  /**
-   * True to bound receive buffers. False saves about 50 ms of CPU time per listener, but one fast upload can
-   * delay all other requests. Default: true.
-   */
+  /** True (default) to bound receive buffers, so that one fast upload cannot delay others; costs 50 ms per listener. */
   readonly isReceiveBounded?: boolean
   /** Called before code of plugins runs; defaults to nothing. */
   readonly announce?: (what: string) => Promise<void>
 }
 
-/**
- * Threads per worker: enough that one large body does not delay another, few enough to leave CPU for the
- * event loop.
- */
+/** Threads per worker: enough that one large body does not delay another, few enough for the event loop. */
 const MAX_THREADS = 2
 
 /** Creates the data plane of one worker. It serves nothing until a bundle is prepared and activated. */
@@ -203,7 +197,7 @@ class WorkerDataPlane implements DataPlane {
     this.#bound(opened)
     return {
       activate: () => {
-        if (sink !== null) this.#log.switchTo(sink, logged)
+        this.#log.activate(logged, sink)
         this.#activate(snapshot, opened)
       },
       discard: () => this.#discard(snapshot, opened, sink),
@@ -213,8 +207,7 @@ class WorkerDataPlane implements DataPlane {
   /** Bounds the receive buffers in the background: until it is done, a listener serves without the bound. */
   #bound(opened: readonly OpenListener[]): void {
     if (this.#options.isReceiveBounded === false) return
-    // The `node` engine does not read from paused connections.
-    const read = opened.filter(({ plan }) => plan.engine === 'uws')
+    const read = opened.filter(({ plan }) => plan.engine === 'uws') // `node` does not read from paused connections
     limitReceiveBuffersOf(read.map(({ listener }) => listener)).catch(this.#onFault)
   }
 
@@ -258,8 +251,7 @@ class WorkerDataPlane implements DataPlane {
     this.#admission.configure(snapshot.plan.overload)
     this.#context.tracing = startTracing(snapshot.plan.tracing)
     this.#changeListeners(snapshot.plan, opened)
-    // After the log is switched: waiting requests may finish at once.
-    this.#dispatcher.serve(snapshot)
+    this.#dispatcher.serve(snapshot) // after the log is switched: waiting requests may finish at once
     this.#context.webSockets.closeExcept(snapshot.webSocketRoutes)
     before?.release()
   }
@@ -289,7 +281,6 @@ class WorkerDataPlane implements DataPlane {
       return {
         ...settingsOf(listener),
         connections: affordableConnections(limits.connections, plan, budget),
-        // The limit per client address is reduced by the same ratio.
         connectionsPerClient: affordableConnections(limits.connectionsPerClient, plan, budget),
       }
     }
@@ -323,6 +314,10 @@ class WorkerDataPlane implements DataPlane {
     for (const upstream of this.#upstreams()) this.#outages.applyTo(upstream)
   }
 
+  setStepTraces(sessions: readonly StepTraceSession[], send: SendStepTrace): [number, number][] {
+    return this.#dispatcher.setStepTraces(sessions, { ...this.#options, send, log: this.#log })
+  }
+
   /** Returns all open upstreams, including those of a bundle that is only prepared. */
   #upstreams(): Upstream[] {
     return [...this.#shared.values()].filter((value) => value instanceof Upstream)
@@ -350,8 +345,7 @@ class WorkerDataPlane implements DataPlane {
 
   /** Closes a shared value. The counters of an upstream are kept, because it may come back. */
   #closeShared(value: unknown): void {
-    if (value instanceof ValkeyStore) value.close()
-    if (value instanceof OutboundPool) void value.close()
+    if (value instanceof ValkeyStore || value instanceof OutboundPool) void value.close()
     this.responses.retire(value)
     if (!(value instanceof Upstream)) return
     this.#upstreamSamples.retire(upstreamSamples(value).filter((sample) => sample.value > 0))

@@ -1,7 +1,7 @@
 import type { ConfigBundle } from '@sluice/config'
 import type { LogIdentity, PurgeScope, StoredResponseFacts } from '@sluice/core'
 import type { Sample } from '../telemetry/sample.js'
-import type { TargetFacts } from './messages.js'
+import type { StepTraceSession, TargetFacts } from './messages.js'
 
 /**
  * The part of a worker that serves traffic. The worker process drives one according to the supervisor's
@@ -26,6 +26,11 @@ export interface DataPlane {
   /** Reason why the `state` server is not used, or null. */
   readonly stateProblem: string | null
   readonly responses: KeptResponses
+  /**
+   * Sets the open step traces. `send` gets each traced request as JSON and returns false if it cannot be sent. Returns
+   * the number of matching requests that were not traced, for each session that ended.
+   */
+  setStepTraces(sessions: readonly StepTraceSession[], send: SendStepTrace): [session: number, lost: number][]
   samples(): Sample[]
   logIdentity(): LogIdentity
   /**
@@ -37,6 +42,9 @@ export interface DataPlane {
   /** Ends the current drain as if its deadline had passed. */
   cut(): void
 }
+
+/** Sends the trace of a request. Returns false if too many wait to be sent. */
+export type SendStepTrace = (session: number, trace: string) => boolean
 
 /** Stored responses, as operators can access them. */
 export interface KeptResponses {

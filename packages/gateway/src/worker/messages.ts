@@ -21,6 +21,8 @@ import type { Sample } from '../telemetry/sample.js'
  *     samples                         ──► samples
  *     targets(outages, services)      ──► targets
  *     responses(what)                 ──► responses
+ *     step-traces(sessions)           ──► step-traces
+ *                                     ◄── step-trace(session), for each traced request
  *                                     ◄── changed(uris), of stored responses
  *     changed(uris)                   ──►
  *                                     ◄── state(calls), requested by the worker
@@ -45,6 +47,8 @@ export type ToWorker =
   /** Purges stored responses, or lists those of a key. */
   | { readonly kind: 'responses'; readonly id: number; readonly what: ResponsesQuery }
   | ChangedMessage
+  /** Open step traces; replaces the previous message. */
+  | { readonly kind: 'step-traces'; readonly id: number; readonly sessions: readonly StepTraceSession[] }
   /** Answers the calls of the message with this `id`, in order. */
   | { readonly kind: 'state'; readonly id: number; readonly results: readonly StateResult[] }
   | { readonly kind: 'drain'; readonly id: number; readonly deadlineMs: number }
@@ -72,6 +76,17 @@ export interface PrepareMessage {
 
 /** A purge or lookup of a worker's stored responses. */
 export type ResponsesQuery = { readonly purge: PurgeScope } | { readonly key: string }
+
+/** A step trace for which workers record requests. */
+export interface StepTraceSession {
+  readonly id: number
+  /** Route to trace, or null for all. */
+  readonly route: string | null
+  /** Condition for the requests to trace, or null for all. */
+  readonly when: string | null
+  /** Maximum number of traces per worker. */
+  readonly count: number
+}
 
 /** State of all targets; replaces the previous message. */
 export interface TargetsMessage extends TargetFacts {
@@ -106,12 +121,20 @@ export type FromWorker =
   | HeartbeatMessage
   | StateMessage
   | ChangedMessage
+  | StepTraceMessage
   | Answer
 
 /** URIs changed by a worker's requests. The other workers invalidate their stored responses. */
 export interface ChangedMessage {
   readonly kind: 'changed'
   readonly uris: readonly string[]
+}
+
+/** A traced request, as JSON. */
+export interface StepTraceMessage {
+  readonly kind: 'step-trace'
+  readonly session: number
+  readonly trace: string
 }
 
 /** Plugin code about to run. If it hangs, this is the only way to know where. */
@@ -141,6 +164,12 @@ export type Answer =
       readonly found: readonly StoredResponseFacts[]
     }
   | { readonly kind: 'samples'; readonly id: number; readonly samples: readonly Sample[] }
+  /** Numbers of matching requests that were not traced, for the sessions that ended. */
+  | {
+      readonly kind: 'step-traces'
+      readonly id: number
+      readonly lost: readonly (readonly [session: number, lost: number])[]
+    }
   | DrainedMessage
 
 /** Final message of a worker that was asked to exit. */

@@ -23,6 +23,7 @@ function fakePlane(journal: string[], gate: Promise<void> = Promise.resolve()): 
     setReady: () => {},
     onLoopDelay: () => {},
     setTargets: () => {},
+    setStepTraces: () => [],
     samples: () => [],
     logIdentity: () => EMPTY_LOG,
     drain: async () => 0,

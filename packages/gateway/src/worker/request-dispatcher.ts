@@ -10,6 +10,8 @@ import { RoutingBody } from '../flow/routing-body.js'
 import type { ClientStream, ListenerSettings, RequestHandler } from '../listen/listener.js'
 import type { Match } from '../route/router.js'
 import { EarlyRequests } from './early-requests.js'
+import type { StepTraceSession } from './messages.js'
+import { StepTracer, type StepTracerOptions } from './step-tracer.js'
 
 const NO_LEASE: Lease = { release() {} }
 const RETRY_SOON = ['retry-after', '1']
@@ -28,6 +30,8 @@ export class RequestDispatcher implements RequestHandler {
   /** The only variable that a reload changes. */
   #snapshot: Snapshot | null = null
   isReady = false
+  /** Step traces of requests, or null if none are open: one comparison per request. */
+  #tracer: StepTracer | null = null
   readonly #early = new EarlyRequests()
   readonly #context: PipelineContext
   readonly #admission: Admission
@@ -68,6 +72,14 @@ export class RequestDispatcher implements RequestHandler {
     for (const { x, client } of waiting) this.refuse(x, client, STOPPING)
   }
 
+  /** Sets the open step traces. Returns the losses of those that end. */
+  setStepTraces(sessions: readonly StepTraceSession[], options: StepTracerOptions): [number, number][] {
+    const tracer = this.#tracer ?? new StepTracer(options)
+    const lost = tracer.set(sessions)
+    this.#tracer = tracer.isArmed ? tracer : null
+    return lost
+  }
+
   onFullAcceptTurn(isFirst: boolean): void {
     this.#admission.onFullAcceptTurn(isFirst)
   }
@@ -99,8 +111,10 @@ export class RequestDispatcher implements RequestHandler {
 
   #admit(route: Route, x: RoutedExchange, client: ClientStream, lease: Lease): void {
     const refused = this.#admission.refusalOf(route, this.#context.inFlight)
-    if (refused === null) new Flow(route, x, client, { context: this.#context, lease }).start()
-    else {
+    if (refused === null) {
+      const served = this.#tracer === null ? route : this.#tracer.routeFor(route, x)
+      new Flow(served, x, client, { context: this.#context, lease }).start()
+    } else {
       // The route's policies have not run, but the record still names the route.
       const flow = this.#leave(this.#snapshot!.placeholderRoute, x, client, lease)
       x.route = route

@@ -2,8 +2,10 @@ import { hostname } from 'node:os'
 import type { ConfigBundle, Plan } from '@sluice/config'
 import { conceal, spoolDir } from '@sluice/config/serving'
 import type { Catalog, LogIdentity, LogSink } from '@sluice/core'
-import { FormerSpoolWatch, noneSink } from '@sluice/logger'
+import { FormerSpoolWatch, MessageMask, noneSink } from '@sluice/logger'
 import { openSink, spoolDirs } from './open-sink.js'
+import type { StepMask } from './step-trace.js'
+import type { ServedConfiguration } from './step-tracer.js'
 import { SwappableSink } from './swappable-sink.js'
 
 interface WorkerLogOptions {
@@ -30,6 +32,10 @@ export class WorkerLog {
   readonly #sink = new SwappableSink(noneSink)
   readonly #formerSpools = new FormerSpoolWatch()
   #key = ''
+  /** Returns the active configuration for step traces. The mask is created when it is needed. */
+  served: () => ServedConfiguration = () => {
+    throw new Error('no configuration is active yet')
+  }
 
   constructor(options: WorkerLogOptions) {
     this.#options = options
@@ -66,6 +72,12 @@ export class WorkerLog {
     return sink
   }
 
+  /** Activates a bundle, with a new sink unless that is null. */
+  activate(bundle: LoggedBundle, sink: LogSink | null): void {
+    this.served = servedBy(bundle)
+    if (sink !== null) this.switchTo(sink, bundle)
+  }
+
   /**
    * Activates a sink. Once the previous sink has released its spools, one worker looks for spools that no
    * target uses any more.
@@ -100,6 +112,29 @@ export class WorkerLog {
    */
   #reportProblem(message: string, values: ConfigBundle['values']): void {
     this.#options.report('log_problem', { message: conceal(message, values) })
+  }
+}
+
+function servedBy(bundle: LoggedBundle): () => ServedConfiguration {
+  let served: ServedConfiguration | null = null
+  return () => {
+    served ??= { plan: bundle.plan, mask: maskOf(bundle) }
+    return served
+  }
+}
+
+/** Returns the mask for what the log of a bundle would mask. Values of references are hidden too. */
+function maskOf({ plan, values, catalog }: LoggedBundle): StepMask {
+  const mask = new MessageMask(secretNames(plan, catalog), plan.log.privacy)
+  const hidden = (text: string): string => conceal(text, values)
+  return {
+    header: (name, value) => hidden(mask.header(name, value)),
+    query: (query) => hidden(mask.query(query)),
+    variable: (name, value) => hidden(mask.variable(name, value)),
+    body: (part) => {
+      const text = mask.body(part)
+      return text === null ? null : hidden(text)
+    },
   }
 }
 

@@ -41,6 +41,9 @@ const LOOP_SIGNAL = 'SIGURG'
 /** Maximum number of heartbeats sent without a callback yet; one minute of them. */
 const MAX_BEATS_UNDERWAY = 120
 
+/** Maximum number of step traces sent without a callback yet. */
+const MAX_TRACES_UNDERWAY = 32
+
 /** The worker's side of the protocol in `messages.ts`, from the first message to the exit. */
 export class WorkerRuntime {
   readonly #createPlane: CreatePlane
@@ -60,6 +63,7 @@ export class WorkerRuntime {
   #preparation: Preparation | null = null
   readonly #heartbeat = new Heartbeat(() => this.#sendHeartbeat(), wakeEventLoop)
   #beatsUnderway = 0
+  #tracesUnderway = 0
   #isEnding = false
   #isDraining = false
   #drainMs = 0
@@ -85,7 +89,10 @@ export class WorkerRuntime {
   /** Announces the worker to the supervisor and starts its heartbeat. */
   begin(): void {
     process.on(LOOP_SIGNAL, () => {})
-    process.once('disconnect', () => this.#memory.close())
+    process.once('disconnect', () => {
+      this.#memory.close()
+      this.#plane?.setStepTraces([], () => false)
+    })
     this.#heartbeat.begin()
     send({ kind: 'hello' })
   }
@@ -171,6 +178,13 @@ export class WorkerRuntime {
         send({ kind: 'responses', id, purged, found: 'key' in what ? plane.responses.find(what.key) : [] })
         break
       }
+      case 'step-traces': {
+        const lost = plane.setStepTraces(message.sessions, (session, trace) =>
+          this.#sendTrace(session, trace),
+        )
+        send({ kind: 'step-traces', id: message.id, lost })
+        break
+      }
       case 'changed':
         plane.responses.invalidate(message.uris)
         break
@@ -212,6 +226,16 @@ export class WorkerRuntime {
 
   #samples(plane: DataPlane): Sample[] {
     return [...plane.samples(), ...(this.#vitals?.samples(this.#worker) ?? [])]
+  }
+
+  #sendTrace(session: number, trace: string): boolean {
+    if (this.#tracesUnderway >= MAX_TRACES_UNDERWAY || !process.connected) return false
+    this.#tracesUnderway++
+    const message: FromWorker = { kind: 'step-trace', session, trace }
+    process.send!(message, () => {
+      this.#tracesUnderway--
+    })
+    return true
   }
 
   #sendHeartbeat(): void {

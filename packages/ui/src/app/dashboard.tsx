@@ -12,6 +12,7 @@ import { Login } from './pages/login.js'
 import { Overview } from './pages/overview.js'
 import { RecordPage } from './pages/record.js'
 import { RoutePage, Routes } from './pages/routes.js'
+import { StepTraces } from './pages/step-trace.js'
 import { TracePage, Traces } from './pages/trace.js'
 import { Upstreams } from './pages/upstreams.js'
 
@@ -24,6 +25,7 @@ const PAGES: Readonly<Record<string, string>> = {
   traces: 'Traces',
   configuration: 'Configuration',
   explain: 'Explain',
+  steps: 'Step trace',
 }
 
 /** The whole dashboard: the login, or a page with its navigation. */
@@ -123,6 +125,8 @@ function Page({ address, session }: { address: Address; session: Session }) {
     case 'traces':
       if (isViewer) return <NotAllowed />
       return id === null ? <Traces /> : <TracePage key={id} id={id} />
+    case 'steps':
+      return <StepTraces session={session} />
     default:
       return <p class="empty">There is no such page.</p>
   }

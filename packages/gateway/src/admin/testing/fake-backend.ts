@@ -69,6 +69,13 @@ export class FakeBackend implements AdminBackend {
     document: async () => ({ ok: true, json: '{}' }),
     diffDeploys: async () => ({ ok: true, json: '{"changes":[]}' }),
   }
+  readonly stepTraces: AdminBackend['stepTraces'] = {
+    hasRoom: true,
+    start: (_request, _actor, receiver) => {
+      receiver.onEnd({ reason: 'stopped', traces: 0, lost: 0 })
+      return () => {}
+    },
+  }
   /** Queries for records of the traffic log. */
   readonly searched: RecordQuery[] = []
   found: RecordsAnswer = {

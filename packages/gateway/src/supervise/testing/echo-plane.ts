@@ -27,6 +27,7 @@ export interface Echo {
 export class EchoPlane implements DataPlane {
   readonly connections = 0
   readonly stateProblem = null
+  readonly setStepTraces = () => []
   readonly responses = { purge: () => 0, find: () => [], takeChanged: () => [], invalidate: () => {} }
   readonly #context: WorkerContext
   readonly #servers = new Map<string, Server>()

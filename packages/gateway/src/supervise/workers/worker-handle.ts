@@ -9,6 +9,7 @@ import {
   type HeartbeatMessage,
   NO_TARGET_FACTS,
   type ResponsesQuery,
+  type StepTraceSession,
   type TargetFacts,
   type ToWorker,
 } from '../../worker/messages.js'
@@ -65,6 +66,9 @@ export interface Exit {
 /** A worker's answer about its stored responses. */
 export type ResponsesAnswer = Pick<Extract<Answer, { kind: 'responses' }>, 'purged' | 'found'>
 
+/** Numbers of requests that a worker did not trace, by session. */
+export type StepTraceLosses = Extract<Answer, { kind: 'step-traces' }>['lost']
+
 /** A request without its id, which the handle adds. */
 type Unnumbered<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never
 type WorkerRequest = Unnumbered<Exclude<ToWorker, { kind: 'state' }>>
@@ -80,6 +84,7 @@ const WALL_CLOCK_REQUESTS: ReadonlySet<WorkerRequest['kind']> = new Set([
   'samples',
   'targets',
   'responses',
+  'step-traces',
   'drain',
 ])
 
@@ -104,6 +109,8 @@ export class WorkerHandle implements Participant, Watched {
   answerState: (calls: readonly StateCall[]) => StateResult[] = () => []
   /** Called with URIs changed by this worker's requests, which other workers may have stored. */
   onChanged: (uris: readonly string[]) => void = () => {}
+  /** Called with each traced request, as JSON. */
+  onStepTrace: (session: number, trace: string) => void = () => {}
   /** Reason why the supervisor killed it, or null. */
   killReason: string | null = null
 
@@ -121,6 +128,7 @@ export class WorkerHandle implements Participant, Watched {
   #sending: Promise<void> | null = null
   #lastId = 0
   #targets = NO_TARGET_FACTS
+  #stepTraces: readonly StepTraceSession[] = []
   readonly #clock: ProcessClock
   readonly #heartbeat: HeartbeatMonitor
   /** Plugin code being run during `prepare`, or null. */
@@ -161,6 +169,7 @@ export class WorkerHandle implements Participant, Watched {
     if (!this.#isUp) return
     this.#send({ kind: 'identity', worker, secret: this.#secret })
     if (this.#targets !== NO_TARGET_FACTS) void this.#askTargets()
+    if (this.#stepTraces.length > 0) void this.setStepTraces(this.#stepTraces)
   }
 
   /**
@@ -184,6 +193,17 @@ export class WorkerHandle implements Participant, Watched {
     if (!this.#isUp || this.worker === 0) return { purged: 0, found: [] }
     const answer = await this.#ask({ kind: 'responses', what }, this.#deadlines.samplesMs)
     return answer.kind === 'responses' ? answer : null
+  }
+
+  /**
+   * Sets the open step traces. Resolves when the worker has applied them, with the number of lost requests of each
+   * session that ended, or null if it did not answer in time.
+   */
+  async setStepTraces(sessions: readonly StepTraceSession[]): Promise<StepTraceLosses | null> {
+    this.#stepTraces = sessions
+    if (!this.#isUp || this.worker === 0) return []
+    const answer = await this.#ask({ kind: 'step-traces', sessions }, this.#deadlines.samplesMs)
+    return answer.kind === 'step-traces' ? answer.lost : null
   }
 
   /** Announces changes made by requests of other workers. A spare stores no responses. */
@@ -331,6 +351,10 @@ export class WorkerHandle implements Participant, Watched {
     }
     if (message.kind === 'changed') {
       this.onChanged(message.uris)
+      return
+    }
+    if (message.kind === 'step-trace') {
+      this.onStepTrace(message.session, message.trace)
       return
     }
     if (message.kind === 'prepared' || message.kind === 'failed') this.#pluginCode = null

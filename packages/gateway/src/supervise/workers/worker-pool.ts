@@ -9,6 +9,7 @@ import type { Sample } from '../../telemetry/sample.js'
 import {
   NO_TARGET_FACTS,
   type ResponsesQuery,
+  type StepTraceSession,
   type TargetFacts,
   type TargetOutage,
 } from '../../worker/messages.js'
@@ -18,7 +19,7 @@ import { heapFlags } from './sizing.js'
 import { SpareWorker } from './spare-worker.js'
 import { StateChanges } from './state-changes.js'
 import { SILENCE_REASON, watchSilence } from './watchdog.js'
-import type { ResponsesAnswer, WorkerHandle } from './worker-handle.js'
+import type { ResponsesAnswer, StepTraceLosses, WorkerHandle } from './worker-handle.js'
 import { WorkerSlot } from './worker-slot.js'
 
 /**
@@ -63,6 +64,8 @@ export class WorkerPool {
   isStarted = false
   /** Memory used by processes other than workers, in bytes. Applies to workers started from now on. */
   reservedBytes = 0
+  /** Called with each traced request, as JSON. */
+  onStepTrace: (session: number, trace: string) => void = () => {}
   #slots: WorkerSlot[] = []
   /** Slots waiting to be started. */
   #queue: WorkerSlot[] = []
@@ -71,6 +74,7 @@ export class WorkerPool {
   #current: Assignment | null = null
   #headBytes = 0
   #targets = NO_TARGET_FACTS
+  #stepTraces: readonly StepTraceSession[] = []
   #isOpen = true
   #isEnding = false
 
@@ -261,6 +265,15 @@ export class WorkerPool {
     await Promise.all([...this.#live].map((handle) => handle.setTargets(targets)))
   }
 
+  /**
+   * Sets the step traces of all current and future workers. Resolves with the losses of sessions that ended; null for
+   * a worker that did not answer in time.
+   */
+  setStepTraces(sessions: readonly StepTraceSession[]): Promise<(StepTraceLosses | null)[]> {
+    this.#stepTraces = sessions
+    return Promise.all([...this.#live].map((handle) => handle.setStepTraces(sessions)))
+  }
+
   #endSlots(): void {
     this.#isEnding = true
     this.#spare.close()
@@ -323,6 +336,8 @@ export class WorkerPool {
     }
     handle.answerState = (calls) => answerCalls((key) => this.#options.memory.tableOf(key), calls)
     void handle.setTargets(this.#targets)
+    void handle.setStepTraces(this.#stepTraces)
+    handle.onStepTrace = (session, trace) => this.onStepTrace(session, trace)
     this.#live.add(handle)
     void handle.exited.then(() => {
       this.#live.delete(handle)

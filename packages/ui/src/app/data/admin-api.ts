@@ -37,7 +37,7 @@ export type Status = {
   readonly startedAt: string
   readonly uptimeMs: number
   readonly digest: string | null
-  readonly origin: 'file' | 'api' | 'last-good' | null
+  readonly origin: 'file' | 'api' | 'last-good' | 'control' | null
   readonly ready: boolean
   readonly reason: string | null
   readonly draining: boolean
@@ -55,6 +55,19 @@ export type Status = {
     readonly tls: boolean
     readonly restarts: number
     readonly rssBytes: number
+  } | null
+  readonly control: {
+    readonly group: string
+    readonly name: string
+    readonly member: string
+    readonly url: string
+    readonly connected: boolean
+    readonly since: string
+    readonly problem: string | null
+    readonly lastContactMs: number | null
+    readonly deploy: number
+    readonly digest: string | null
+    readonly drift: string | null
   } | null
   readonly lastRollout: Rollout | null
   readonly plugins: readonly {
@@ -88,7 +101,7 @@ export type Deploy = {
   readonly id: string
   readonly at: string
   readonly digest: string
-  readonly origin: 'file' | 'api' | 'last-good'
+  readonly origin: 'file' | 'api' | 'last-good' | 'control'
   readonly actor: string
   readonly note: string
 }
@@ -352,6 +365,50 @@ export type Diagnostic = {
   readonly remedy: string
 }
 
+/** Schema `StepTrace` of the admin API. */
+export type StepTrace = {
+  readonly id: string
+  readonly at: string
+  readonly worker: number
+  readonly route: string
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly status: number
+  readonly result: string
+  readonly code: string
+  readonly ms: number
+  readonly traceId: string
+  readonly upstream: {
+    readonly name: string
+    readonly target: string
+    readonly status: number
+  } | null
+  readonly steps: readonly TracedStep[]
+  readonly lostSteps: number
+}
+
+/** Schema `TracedStep` of the admin API. */
+export type TracedStep = {
+  readonly phase: string
+  readonly policy: string
+  readonly use: string
+  readonly outcome: 'continue' | 'respond' | 'skipped' | 'error'
+  readonly note: string
+  readonly micros: number
+  readonly changes: readonly StepChange[]
+}
+
+/** Schema `StepChange` of the admin API. */
+export type StepChange = {
+  readonly what: string
+  readonly side: 'request' | 'response'
+  readonly name: string
+  readonly before: string | null
+  readonly after: string | null
+  readonly diff: readonly string[] | null
+}
+
 type Traffic = {
   readonly requests: Readonly<Record<string, number>>
   readonly durationSeconds: number
@@ -371,7 +428,7 @@ type Rollout = {
   readonly at: string
   readonly result: 'applied' | 'unchanged' | 'rolled-back' | 'invalid'
   readonly digest: string | null
-  readonly origin: 'file' | 'api' | 'last-good'
+  readonly origin: 'file' | 'api' | 'last-good' | 'control'
   readonly actor: string
   readonly note: string
   readonly durationMs: number
