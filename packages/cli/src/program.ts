@@ -15,7 +15,7 @@ Exit codes:
   5 gateway, controller or cluster unreachable · 6 rolled back · 7 assertion failed · 64 wrong usage
 
 Gateway address: --server, GW_SERVER, or http://127.0.0.1:9901. Token: --token-file or GW_TOKEN.
-Controller address: --server, GW_CONTROL, or http://127.0.0.1:9910.`
+Controller address: --server, GW_CONTROL_SERVER, or http://127.0.0.1:9910.`
 
 /** Creates the command tree. Commands load their modules when they run, so that `gw --help` is fast. */
 export function createProgram(): GwCommand {

@@ -151,7 +151,7 @@ test('a missing controller and wrong options have clear messages', async (t) => 
   const { run, write } = await startEmpty(t)
   write(document('/one'))
   const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
-    [['fleet', '--server', 'http://127.0.0.1:1'], 5, /cannot reach the controller at .*GW_CONTROL/],
+    [['fleet', '--server', 'http://127.0.0.1:1'], 5, /cannot reach the controller at .*GW_CONTROL_SERVER/],
     [['show'], 64, /the group is missing/],
     [['history', '--group', 'edge', '--kubernetes'], 64, /exclude each other/],
     [['deploy', 'gateway.yaml', '--group', 'edge', '--quorum', '120%'], 64, /use for example 50%/],

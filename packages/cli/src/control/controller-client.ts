@@ -3,7 +3,7 @@ import type { ServerOptions } from '../input/options.js'
 
 const CONTROLLER: ServerKind = {
   noun: 'controller',
-  variable: 'GW_CONTROL',
+  variable: 'GW_CONTROL_SERVER',
   defaultUrl: 'http://127.0.0.1:9910',
 }
 

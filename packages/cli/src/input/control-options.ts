@@ -1,24 +1,8 @@
 import { isIssue, parseControlUrl } from '@sluice/config/serving'
 import type { ControlSettings } from '@sluice/gateway/start'
 import { usageError } from '../output/failure.js'
+import { type ControlOptions, hasController } from './options.js'
 import { secretInFile } from './secret.js'
-
-/** Options for the connection to a controller. */
-export interface ControlOptions {
-  readonly control?: readonly string[]
-  readonly group?: string
-  readonly controlName?: string
-  readonly controlTokenFile?: string
-  readonly controlCa?: string
-  readonly controlCert?: string
-  readonly controlKey?: string
-  readonly controlFingerprint?: readonly string[]
-}
-
-/** True if a controller is set by an option or the environment. */
-export function hasController({ control }: ControlOptions): boolean {
-  return control !== undefined || environment('GW_CONTROL') !== undefined
-}
 
 /** Returns the settings in the options and the environment, or null without a controller. @throws Failure if they are invalid */
 export function controlSettings(options: ControlOptions): ControlSettings | null {

@@ -2,7 +2,10 @@ import { collect, type GwCommand, percent, shortTime, wholeNumber } from './gw-c
 
 /** Adds `--group`, which selects a group of gateways at a controller. */
 export function withGroup(command: GwCommand): GwCommand {
-  return command.option('--group <name>', 'use a group of gateways; --server or GW_CONTROL is the controller')
+  return command.option(
+    '--group <name>',
+    'use a group of gateways; --server or GW_CONTROL_SERVER is the controller',
+  )
 }
 
 /** Adds the options of deploys to groups. */

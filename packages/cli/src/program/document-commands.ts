@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import { hasController } from '../input/control-options.js'
-import type { DocumentOptions } from '../input/options.js'
+import { type DocumentOptions, hasController } from '../input/options.js'
 import { collect, type GwCommand, wholeNumber } from './gw-command.js'
 import { addPlaces } from './log-options.js'
 

@@ -26,6 +26,9 @@ export async function startController(
   const url = /^controller on (\S+)$/m.exec(running.stdout())![1]!
   const adminToken = readFileSync(join(store, 'admin-token'), 'utf8').trim()
   const run: RunningController['run'] = (given, { token = adminToken, cwd } = {}) =>
-    gwInProcess(given, { env: { GW_CONTROL: url, GW_TOKEN: token }, ...(cwd === undefined ? {} : { cwd }) })
+    gwInProcess(given, {
+      env: { GW_CONTROL_SERVER: url, GW_TOKEN: token },
+      ...(cwd === undefined ? {} : { cwd }),
+    })
   return { url, adminToken, store, process: running, run }
 }

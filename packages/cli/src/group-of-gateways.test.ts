@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type RunningController, startController } from './testing/controller.js'
+import { type GwProcess, killGroup, type LoadHandle, scratch, spawnGw, startLoad, until } from './testing.js'
+
+const document = (note: string, more = ''): string => `version: 1
+listeners: [{ address: '127.0.0.1:0' }]
+admin: { address: '127.0.0.1:0' }
+log: { sink: none }
+routes:
+  - id: one
+    match: { path: /one }
+    respond: { status: 200, body: ${note} }
+${more}`
+
+/** A gateway that a controller configures. Its data survives the process. */
+class Member {
+  readonly dataDir: string
+  process!: GwProcess
+  url = ''
+  readonly #t: TestContext
+  readonly #args: readonly string[]
+
+  constructor(t: TestContext, controller: RunningController, tokenFile: string, name: string) {
+    this.#t = t
+    this.dataDir = scratch(t)
+    this.#args = ['--control', controller.url, '--group', 'edge', '--control-name', name]
+    this.#args = [...this.#args, '--control-token-file', tokenFile, '--data-dir', this.dataDir]
+  }
+
+  start(): void {
+    this.process = spawnGw(this.#t, ['start', ...this.#args])
+  }
+
+  async listening(): Promise<void> {
+    await until(() => /^listening on \S+/m.test(this.process.stdout()), this.process.stderr)
+    this.url = `${/^listening on (\S+)/m.exec(this.process.stdout())![1]!}/one`
+  }
+
+  async text(): Promise<string> {
+    return (await fetch(this.url)).text()
+  }
+
+  async kill(): Promise<void> {
+    killGroup(this.process.process)
+    await this.process.exited
+  }
+}
+
+test('real gateways take a document together or not at all, and serve it without the controller', async (t) => {
+  const controller = await startController(t)
+  const folder = scratch(t)
+  const created = await controller.run(['control', 'token', 'create', 'gateways', '--role', 'member'])
+  const tokenFile = join(folder, 'token')
+  writeFileSync(tokenFile, created.stdout, { mode: 0o600 })
+  const members = ['edge-1', 'edge-2'].map((name) => new Member(t, controller, tokenFile, name))
+  for (const member of members) member.start()
+  const fleet = async (): Promise<string> => (await controller.run(['fleet', '-o', 'wide'])).stdout
+  await until(async () => /^edge-1 /m.test(await fleet()) && /^edge-2 /m.test(await fleet()))
+  const deploy = async (text: string) => {
+    writeFileSync(join(folder, 'gateway.yaml'), text)
+    return controller.run(['deploy', 'gateway.yaml', '--group', 'edge'], { cwd: folder })
+  }
+  const texts = () => Promise.all(members.map((member) => member.text()))
+
+  const first = await deploy(document('first'))
+  assert.equal(first.code, 0, first.stderr)
+  assert.match(first.stdout, /is active on 2 of 2 gateways$/m)
+  for (const member of members) await member.listening()
+  assert.deepEqual(await texts(), ['first', 'first'])
+
+  const loads: LoadHandle[] = members.map(({ url }) => startLoad(url, 2))
+  const second = await deploy(document('second'))
+  assert.match(second.stdout, /is active on 2 of 2 gateways$/m, second.stderr)
+  assert.deepEqual(await texts(), ['second', 'second'])
+
+  // Only the gateways know that the variable is missing.
+  const refused = await deploy(document('third', 'environment: "${env:NOT_SET}"\n'))
+  assert.equal(refused.code, 6, refused.stdout)
+  assert.match(refused.stderr, /edge-[12].*NOT_SET/)
+  assert.deepEqual(await texts(), ['second', 'second'])
+  for (const load of loads) {
+    await load.stop()
+    assert.deepEqual(load.failures(), [])
+    assert.ok(load.sent() > 0)
+  }
+
+  killGroup(controller.process.process)
+  await controller.process.exited
+  await members[0]!.kill()
+  members[0]!.start()
+  await members[0]!.listening()
+  assert.deepEqual(await texts(), ['second', 'second'])
+
+  const address = new URL(controller.url).host
+  const again = spawnGw(t, ['control', 'start', '--store', controller.store, '--listen', address])
+  await until(() => again.stdout().includes('controller on '), again.stderr)
+  await until(async () => (await fleet()).match(/^edge-[12] +edge +in sync /gm)?.length === 2)
+  const third = await deploy(document('third'))
+  assert.match(third.stdout, /is active on 2 of 2 gateways$/m, third.stderr)
+  assert.deepEqual(await texts(), ['third', 'third'])
+  again.process.kill('SIGTERM')
+  if (again.process.exitCode === null) await once(again.process, 'exit')
+  assert.equal(again.process.exitCode, 0)
+})
