@@ -93,7 +93,7 @@ test('a target that does not respond is retried by one delivery at a time', asyn
   )
   take(6, 10)
   await until(() => account.indexed === 60, 'all are delivered')
-  assert.match(problems[0] ?? '', /waits: nobody is at home/)
+  assert.match(problems[0] ?? '', /delivery is paused: nobody is at home/)
   assert.ok(state.attempts >= 10)
 })
 

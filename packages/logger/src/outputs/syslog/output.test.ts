@@ -124,7 +124,7 @@ for (const [transport, receiverAt] of [
     await first.stop()
     ids.push(...shipping.log(400))
     await until(
-      () => shipping.problems.some((problem) => problem.includes('waits')),
+      () => shipping.problems.some((problem) => problem.includes('delivery is paused')),
       'the outage is reported',
     )
     const during = shipping.sink.identity()
