@@ -27,7 +27,7 @@ class Member {
   constructor(t: TestContext, controller: RunningController, tokenFile: string, name: string) {
     this.#t = t
     this.dataDir = scratch(t)
-    this.#args = ['--control', controller.url, '--group', 'edge', '--control-name', name]
+    this.#args = ['--control', controller.url, '--group', 'Edge_1', '--control-name', name]
     this.#args = [...this.#args, '--control-token-file', tokenFile, '--data-dir', this.dataDir]
   }
 
@@ -62,7 +62,7 @@ test('real gateways take a document together or not at all, and serve it without
   await until(async () => /^edge-1 /m.test(await fleet()) && /^edge-2 /m.test(await fleet()))
   const deploy = async (text: string) => {
     writeFileSync(join(folder, 'gateway.yaml'), text)
-    return controller.run(['deploy', 'gateway.yaml', '--group', 'edge'], { cwd: folder })
+    return controller.run(['deploy', 'gateway.yaml', '--group', 'Edge_1'], { cwd: folder })
   }
   const texts = () => Promise.all(members.map((member) => member.text()))
 
@@ -98,7 +98,7 @@ test('real gateways take a document together or not at all, and serve it without
   const address = new URL(controller.url).host
   const again = spawnGw(t, ['control', 'start', '--store', controller.store, '--listen', address])
   await until(() => again.stdout().includes('controller on '), again.stderr)
-  await until(async () => (await fleet()).match(/^edge-[12] +edge +in sync /gm)?.length === 2)
+  await until(async () => (await fleet()).match(/^edge-[12] +Edge_1 +in sync /gm)?.length === 2)
   const third = await deploy(document('third'))
   assert.match(third.stdout, /is active on 2 of 2 gateways$/m, third.stderr)
   assert.deepEqual(await texts(), ['third', 'third'])

@@ -18,6 +18,7 @@ export {
 export { packChunks, unpackChunks } from './manifest/packed-chunks.js'
 export {
   type ControllerMessage,
+  GROUP_PATTERN,
   MAX_MESSAGE_BYTES,
   MEMBERS_PATH,
   type MemberFigures,

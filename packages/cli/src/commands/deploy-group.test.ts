@@ -69,6 +69,9 @@ test('a group has the same verbs as one gateway', async (t) => {
   ])
   assert.match(between.stdout, /^~ route one$/m)
 
+  const planned = await run(['rollback', '--group', 'edge', '--dry-run'])
+  assert.match(planned.stdout, /^~ route one\n {4}match.*\/two.* -> .*\/one/m, planned.stderr)
+  assert.equal((await run(['show', '--group', 'edge'])).stdout, document('/two'))
   const rolledBack = await run(['rollback', '--group', 'edge', '--to', String(deploys[1]!.deploy)])
   assert.equal(rolledBack.code, 0, rolledBack.stderr)
   assert.equal((await run(['show', '--group', 'edge'])).stdout, document('/one'))

@@ -12,7 +12,7 @@ import {
 } from '../control/group-deploy.js'
 import { checkForElsewhere, readDocument } from '../input/document.js'
 import type { DocumentOptions, OutputOptions, ServerOptions } from '../input/options.js'
-import { EXIT, type ExitCode, usageError } from '../output/failure.js'
+import { EXIT, type ExitCode, Failure, usageError } from '../output/failure.js'
 import { complain, print, printValue, say } from '../output/output.js'
 import { countText, shortDigest } from '../output/text.js'
 import { diagnosticText, planned } from './deploy.js'
@@ -51,14 +51,28 @@ interface RollbackOptions extends GroupOptions, GroupDeployOptions {
   readonly dryRun?: boolean
 }
 
-/** Deploys the bundle of an earlier deploy of a group again. */
+/** Deploys the bundle of an earlier deploy of a group again, or prints what that would change. */
 export async function rollbackGroup(options: RollbackOptions): Promise<number> {
   const { group, to } = options
   const client = controllerClient(options)
-  if (options.dryRun === true) throw usageError('show the changes with gw diff --group instead of --dry-run')
+  if (options.dryRun === true) return planRollback(client, options)
   const body = to === undefined ? {} : { to: deployNumber(to) }
   const call = { path: `${groupPath(group)}/rollback`, body, onStep: stepPrinter(options) }
   return report(client, await runDeploy(client, call, options), options)
+}
+
+/** Prints the changes from the committed bundle of a group to an earlier one. */
+async function planRollback(client: AdminClient, options: RollbackOptions): Promise<ExitCode> {
+  const { part } = await client.get(`${groupPath(options.group)}/deploys?limit=1000`)
+  const committed = part.parts('deploys').filter((deploy) => deploy.text('status') === 'committed')
+  const [head] = committed
+  const earlier = committed.find((deploy) => deploy.text('digest') !== head?.text('digest'))
+  const to = options.to ?? earlier?.number('deploy').toString()
+  if (head === undefined || to === undefined)
+    throw new Failure(`the group '${options.group}' has no earlier deploy`)
+  const changes = await deployDiff(client, { ...options, from: String(head.number('deploy')), to })
+  await printChanges(changes, options)
+  return EXIT.ok
 }
 
 interface DiffOptions extends GroupOptions, Partial<DocumentOptions> {
@@ -72,11 +86,14 @@ export async function diffGroup(options: DiffOptions): Promise<number> {
   const client = controllerClient(options)
   const part =
     options.config === undefined ? await deployDiff(client, options) : await documentDiff(client, options)
-  const changes = part.parts('changes')
-  if (options.output !== 'table') await printValue(part.value, options.output)
-  else if (changes.length === 0) print('no differences')
+  await printChanges(part, options)
+  return part.parts('changes').length > 0 && options.exitCode === true ? EXIT.differences : EXIT.ok
+}
+
+async function printChanges(part: AnswerPart, { output }: OutputOptions): Promise<void> {
+  if (output !== 'table') await printValue(part.value, output)
+  else if (part.parts('changes').length === 0) print('no differences')
   else print(...planned(part))
-  return changes.length > 0 && options.exitCode === true ? EXIT.differences : EXIT.ok
 }
 
 async function deployDiff(client: AdminClient, { group, from, to }: DiffOptions): Promise<AnswerPart> {

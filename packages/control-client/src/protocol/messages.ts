@@ -11,6 +11,9 @@ export const MEMBERS_PATH = '/v1/members'
 /** Maximum size of a message in bytes. The largest one contains a manifest. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 
+/** Names of groups, as of other things in documents. */
+export const GROUP_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'
+
 const digest = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const name = Type.String({ minLength: 1, maxLength: 200 })
 const reason = Type.String({ maxLength: 2000 })

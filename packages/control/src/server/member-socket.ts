@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import {
+  GROUP_PATTERN,
   MAX_MESSAGE_BYTES,
   MEMBERS_PATH,
   type MemberMessage,
@@ -22,7 +23,7 @@ const PING_MS = 10_000
 const REPORT_MS = 5000
 /** Maximum number of messages that a member may send per ping interval. */
 const MAX_MESSAGES = 2000
-const GROUP_NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/
+const GROUP_NAME = new RegExp(GROUP_PATTERN)
 
 /** Options of the endpoint for members. */
 export interface MemberSocketOptions {

@@ -1,4 +1,4 @@
-import { ManifestSchema } from '@sluice/control-client'
+import { GROUP_PATTERN, ManifestSchema } from '@sluice/control-client'
 import { type Static, type TSchema, Type } from '@sluice/core'
 
 const object = <T extends Record<string, TSchema>>(fields: T) =>
@@ -7,7 +7,7 @@ const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null
 const texts = Type.Array(Type.String())
 const digest = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const deployNumber = Type.Integer({ minimum: 1 })
-const group = Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,62}$', description: 'Name of a group.' })
+const group = Type.String({ pattern: GROUP_PATTERN, description: 'Name of a group.' })
 const note = Type.String({ maxLength: 500, default: '' })
 const limit = Type.Integer({ minimum: 1, maximum: 1000, default: 50 })
 
@@ -52,7 +52,7 @@ export const TokenBody = object({
     Type.Literal('admin'),
     Type.Literal('member'),
   ]),
-  groups: Type.Array(Type.String({ pattern: '^[a-z0-9*._-]{1,63}$' }), { minItems: 1, maxItems: 50 }),
+  groups: Type.Array(Type.String({ pattern: '^[A-Za-z0-9*._-]{1,128}$' }), { minItems: 1, maxItems: 50 }),
 })
 
 /** Parameters in paths and queries. */
