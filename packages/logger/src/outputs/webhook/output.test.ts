@@ -221,7 +221,10 @@ test('records logged during an outage are delivered afterwards', async (t) => {
   await assertTaken(shipping, [first], ids)
   await first.stop()
   ids.push(...shipping.log(700))
-  await until(() => shipping.problems.some((problem) => problem.includes('delivery is paused')), 'the outage is reported')
+  await until(
+    () => shipping.problems.some((problem) => problem.includes('delivery is paused')),
+    'the outage is reported',
+  )
   const { onDisk, inMemory } = shipping.sink.identity()
   assert.equal(onDisk + inMemory, 700)
   const second = await webhookReceiver(t, [], first.port)
