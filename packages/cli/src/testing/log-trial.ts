@@ -58,6 +58,8 @@ export class LogTrial {
   #isExact = true
   #mayRepeat = false
   readonly #reasons = new Set<string>()
+  /** Figures of the last look at the target, for the message of a test that fails. */
+  #latest: object = {}
 
   private constructor(target: TrialTarget, start: () => Promise<RunningGateway>) {
     this.target = target
@@ -111,15 +113,34 @@ export class LogTrial {
       async (log) => {
         if (log.onDisk + log.inMemory > 0 || !this.#isSpoolEmpty()) return false
         const stored = await this.target.stored(this)
+        const missing = this.#missingIn(stored)
+        this.#latest = {
+          answered: this.#answered.length,
+          missing,
+          gaps: stored.gaps,
+          reported: stored.reportedLosses,
+        }
         const isReported = this.target.spool === null || stored.reportedLosses === this.#droppedBy(log)
         return (
           isReported &&
-          this.#missingIn(stored) <= this.#lostBy(log) &&
+          missing <= this.#lostBy(log) &&
           (!this.#isExact || mainOf(log).received === this.#answered.length + stored.gaps)
         )
       },
-      () => this.gateway.logText().slice(-2000),
+      () => `${this.#context()}\n${this.gateway.logText().slice(-2000)}`,
     )
+  }
+
+  /** Describes what `#settled` waits for. */
+  #context(): string {
+    const { spool } = this
+    const files = spool === null ? [] : readdirSync(spool, { recursive: true })
+    return JSON.stringify({
+      ...this.#latest,
+      droppedBefore: this.#droppedBefore,
+      isExact: this.#isExact,
+      files,
+    })
   }
 
   #droppedBy({ dropped }: LogCounts): number {

@@ -1,7 +1,7 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { closedPort } from '@sluice/core/testing'
 
 /** Responses of a `RecordReceiver`. */
 export type ReceiverMode =
@@ -35,9 +35,10 @@ export class RecordReceiver {
   #server: http.Server | null = null
   #port = 0
 
-  static async start(t: TestContext, port = 0): Promise<RecordReceiver> {
+  /** @param port By default one that nobody else gets while the receiver is closed. */
+  static async start(t: TestContext, port?: number): Promise<RecordReceiver> {
     const receiver = new RecordReceiver()
-    receiver.#port = port
+    receiver.#port = port ?? (await closedPort())
     await receiver.open()
     t.after(() => receiver.close())
     return receiver
@@ -50,7 +51,6 @@ export class RecordReceiver {
   async open(): Promise<void> {
     const server = http.createServer((req, res) => void this.#take(req, res))
     await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve))
-    this.#port = (server.address() as AddressInfo).port
     this.#server = server
   }
 
