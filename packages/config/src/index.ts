@@ -1,6 +1,7 @@
 export { diffBundles, diffPlans, formatDiff, type PlanChange, type PlanPart } from './compare/diff-plans.js'
 export { displayDocument } from './compare/display-document.js'
 export { displayPlan } from './compare/display-plan.js'
+export { type RouteCost, signed, type TotalCost, totalCost } from './compare/route-cost.js'
 export { loadBodyLanguages } from './condition/body-languages.js'
 export {
   type Condition,

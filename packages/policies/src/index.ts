@@ -4,6 +4,7 @@ export { catalog } from './full-catalog.js'
 export { readConsumerEntry } from './identity/consumers/consumer-entry.js'
 export { ConsumerTable } from './identity/consumers/consumer-table.js'
 export { hashPassword, verifyPassword } from './identity/consumers/password.js'
+export { MEASURED_ON } from './measured-costs.js'
 export { exampleOf, referenceOf } from './reference.js'
 export { parseInstant } from './shared/time/instant.js'
 export {

@@ -78,6 +78,26 @@ test('a group has the same verbs as one gateway', async (t) => {
   assert.equal((await run(['show', String(deploy), '--group', 'edge'])).stdout, document('/two'))
 })
 
+test('a dry run tells what the changed routes cost per request', async (t) => {
+  const { write, run } = await startEmpty(t)
+  write(
+    document(
+      '/one',
+      '    policies: [{ use: header, with: { request: { set: { x-a: b } } } }, { use: ip-filter, with: { allow: [10.0.0.0/8] } }, { use: cors, with: { origins: [https://a.org] } }]\n',
+    ),
+  )
+  const args = ['deploy', 'gateway.yaml', '--group', 'edge', '--dry-run']
+  const { stdout, stderr } = await run(args)
+  assert.match(
+    stdout,
+    /^ {4}cost: \+1\.8 µs per request \(header 0\.4, ip-filter 1\.4, cors not measured\)\n(?:.*\n)*cost per request: \+1\.8 µs in 1 route, and the cost of cors is unknown; measured on AMD EPYC, \S+\nvalid: /m,
+    stderr,
+  )
+  const json = JSON.parse((await run([...args, '-o', 'json'])).stdout)
+  const { measuredOn: _, ...total } = json.cost
+  assert.deepEqual(total, { routes: 1, addedMicros: 1.8, unmeasured: ['cors'] })
+})
+
 test('the files of a document travel with it, but neither secrets nor folders do', async (t) => {
   const { folder, write, run } = await startEmpty(t)
   const withPolicy = (file: string): string =>

@@ -15,7 +15,7 @@ import type { DocumentOptions, OutputOptions, ServerOptions } from '../input/opt
 import { EXIT, type ExitCode, Failure, usageError } from '../output/failure.js'
 import { complain, print, printValue, say } from '../output/output.js'
 import { countText, shortDigest } from '../output/text.js'
-import { diagnosticText, planned } from './deploy.js'
+import { diagnosticText, planned, validLines, withTotalCost } from './deploy.js'
 
 /** Options of commands for a group of gateways. */
 export interface GroupOptions extends OutputOptions, ServerOptions {
@@ -151,7 +151,7 @@ async function report(
   const result = part.textOrNull('result')
   const isKnown = status === 200 || result === 'invalid' || result === 'aborted'
   if (!isKnown) throw client.refused({ ...answer, status, text: JSON.stringify(part.value) })
-  if (output !== 'table') await printValue(part.value, output)
+  if (output !== 'table') await printValue(withTotalCost(part), output)
   else printOutcome(part, name)
   if (result === 'invalid') return EXIT.invalid
   return result === 'aborted' ? EXIT.rolledBack : EXIT.ok
@@ -172,8 +172,7 @@ function printOutcome(part: AnswerPart, name: string | undefined): void {
     complain(part.texts('reasons').map(visibleText).join('\n'))
     say('aborted: all gateways keep the previous configuration')
   } else if (result === 'unchanged') print(`unchanged: ${digest} is already the configuration of the group`)
-  else if (result === 'valid')
-    print(`valid: ${countText(part.parts('changes').length, 'change')}, nothing was deployed`)
+  else if (result === 'valid') print(...validLines(part, 'deployed'))
   else printCommitted(part, digest)
 }
 

@@ -28,6 +28,7 @@ import { EXIT, type ExitCode, Failure, usageError } from '../output/failure.js'
 import { complain, isTable, print, printText, printValue, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import { version } from '../output/version.js'
+import { costValue, totalCostText } from './deploy.js'
 import { identityOf, type KubernetesOptions, TIMEOUT_MS, withCluster } from './kubernetes-options.js'
 
 interface DeployOptions extends DocumentOptions, KubernetesOptions {
@@ -180,14 +181,20 @@ function report(outcome: DeployOutcome, { output }: ExecutionOptions): ExitCode 
   return EXIT.ok
 }
 
-async function printPlan(plan: DeployPlan, { output, prune = false }: ExecutionOptions): Promise<void> {
+async function printPlan(
+  plan: DeployPlan,
+  { output, prune = false, dryRun = false }: ExecutionOptions,
+): Promise<void> {
   if (!isTable(output)) return printValue(await planValue(plan, prune), output)
   const lines = changeLines(shownChanges(plan, prune))
-  const parts = formatDiff(await documentChanges(plan.changes)).map((line) => `    ${line}`)
+  const changes = await documentChanges(plan.changes)
+  const parts = formatDiff(changes).map((line) => `    ${line}`)
+  const cost = dryRun && changes.length > 0 ? [totalCostText(changes)] : []
   if (lines.length === 0) print('no differences')
   else
     print(
       ...[...lines, ...(parts.length === 0 ? [] : ['in the document:', ...parts])].map(visibleText),
+      ...cost,
       wayText(plan),
     )
   if (prune) return
@@ -208,6 +215,7 @@ function shownChanges({ changes, unneeded }: DeployPlan, prunes: boolean): Objec
 
 async function planValue(plan: DeployPlan, prunes: boolean): Promise<object> {
   const { way, pods } = plan
+  const document = await documentChanges(plan.changes)
   return {
     way,
     changes: shownChanges(plan, prunes).map(({ kind, object, paths }) => ({
@@ -215,7 +223,8 @@ async function planValue(plan: DeployPlan, prunes: boolean): Promise<object> {
       object: { kind: object.kind, name: object.metadata.name, namespace: object.metadata.namespace },
       paths,
     })),
-    document: await documentChanges(plan.changes),
+    document,
+    cost: costValue(document),
     pods: pods.map(({ name }) => name),
   }
 }

@@ -1,6 +1,7 @@
 import { extname } from 'node:path'
-import { formatDiff, type PlanChange } from '@sluice/config'
+import { formatDiff, type PlanChange, type RouteCost, signed, totalCost } from '@sluice/config'
 import { visibleText } from '@sluice/core'
+import { MEASURED_ON } from '@sluice/policies'
 import { type AdminAnswer, AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
 import { checkForElsewhere, readDocument } from '../input/document.js'
@@ -62,12 +63,51 @@ interface DeployAnswer {
 
 /** Formats the changes of a document, one per line. */
 export function planned(part: AnswerPart): string[] {
-  return formatDiff(part.parts('changes').map(changeOf)).map(visibleText)
+  return formatDiff(changesOf(part)).map(visibleText)
 }
 
-function changeOf(part: AnswerPart): PlanChange {
-  const [kind, what] = [part.text('kind'), part.text('what')] as [PlanChange['kind'], PlanChange['what']]
-  return { kind, what, name: part.text('name'), details: part.texts('details') }
+/** Reads the changes of a document from a response. */
+export function changesOf(part: AnswerPart): PlanChange[] {
+  return part.parts('changes').map((change) => {
+    const [kind, what] = [change.text('kind'), change.text('what')] as [
+      PlanChange['kind'],
+      PlanChange['what'],
+    ]
+    const cost = change.partOrNull('cost')
+    const details = { name: change.text('name'), details: change.texts('details') }
+    return { kind, what, ...details, ...(cost === null ? {} : { cost: costOf(cost) }) }
+  })
+}
+
+function costOf(part: AnswerPart): RouteCost {
+  const policies = part.parts('policies').map((policy) => ({
+    use: policy.text('use'),
+    uses: policy.number('uses'),
+    addedMicros: policy.numberOrNull('addedMicros'),
+  }))
+  return { addedMicros: part.number('addedMicros'), policies }
+}
+
+/** Formats the total cost of the changes of a dry run. */
+export function totalCostText(changes: readonly PlanChange[]): string {
+  const { routes, addedMicros, unmeasured } = totalCost(changes)
+  if (routes === 0) return 'cost per request: unchanged'
+  const unknown = unmeasured.length === 0 ? '' : `, and the cost of ${unmeasured.join(', ')} is unknown`
+  const where = routes === 1 ? 'in 1 route' : `in ${routes} routes together`
+  return visibleText(
+    `cost per request: ${signed(addedMicros)} µs ${where}${unknown}; measured on ${MEASURED_ON}`,
+  )
+}
+
+/** Returns the result of a dry run with the total cost of its changes. */
+export function withTotalCost(part: AnswerPart): object {
+  const isTrial = part.textOrNull('result') === 'valid'
+  return isTrial ? { ...part.value, cost: costValue(changesOf(part)) } : part.value
+}
+
+/** Returns the total cost of changes for JSON and YAML output. */
+export function costValue(changes: readonly PlanChange[]): object {
+  return { ...totalCost(changes), measuredOn: MEASURED_ON }
 }
 
 /**
@@ -82,8 +122,8 @@ export async function report(
 ): Promise<ExitCode> {
   const exit = exitOf(answer, part)
   if (exit === EXIT.failed) throw new Failure(failureText(answer, client), exit)
-  if (format !== 'table') await printValue(part.value, format)
-  else if (exit === EXIT.ok) print(doneText(part))
+  if (format !== 'table') await printValue(withTotalCost(part), format)
+  else if (exit === EXIT.ok) print(...doneLines(part))
   else explainRefusal(exit, part, name)
   const notSaved = part.textOrNull('notSaved')
   if (notSaved === null) return exit
@@ -102,13 +142,24 @@ function failureText(answer: AdminAnswer, client: AdminClient): string {
   return 'something else was deployed meanwhile; look at gw diff and deploy again'
 }
 
+function doneLines(part: AnswerPart): string[] {
+  if (part.text('result') === 'valid') return validLines(part, 'applied')
+  return [doneText(part)]
+}
+
+/** Formats the result of a dry run. */
+export function validLines(part: AnswerPart, verb: 'applied' | 'deployed'): string[] {
+  const changes = changesOf(part)
+  const cost = changes.length === 0 ? [] : [totalCostText(changes)]
+  return [...cost, `valid: ${countText(changes.length, 'change')}, nothing was ${verb}`]
+}
+
 function doneText(part: AnswerPart): string {
   const result = part.text('result')
   const digest = shortDigest(part.textOrNull('digest'))
   const saved = part.value['isSaved'] === true ? ', saved to the gateway file' : ''
   if (result === 'unchanged') return `unchanged: ${digest} is already active${saved}`
-  if (result === 'applied') return `applied: ${digest} is active on all workers${saved}`
-  return `valid: ${countText(part.parts('changes').length, 'change')}, nothing was applied`
+  return `applied: ${digest} is active on all workers${saved}`
 }
 
 function explainRefusal(exit: ExitCode, part: AnswerPart, name: string | undefined): void {

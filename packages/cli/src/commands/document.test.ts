@@ -201,7 +201,7 @@ handled by route orders, path /orders/{id}
   limits      body 10 MB, idle time 30s, URL 8 KB, headers 16 KB in 100 fields
   policies    in this order
     1. api-key (orders/1), its condition is true
-       costs little
+       costs little: 2 µs where the request itself took 16 (GET)
        when req.method == "GET"
        refuses requests without credentials with 401 GW_AUTH_MISSING
        with {"keys":[{"id":"k","sha256":"***"}],"in":"header","name":"x-api-key","strip":true}

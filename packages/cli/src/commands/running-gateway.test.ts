@@ -276,8 +276,19 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   assert.deepEqual([schemaVersion, different, changes.length], [1, true, 1])
 
   const tried = await run('deploy', '-c', next, '--dry-run')
-  assert.deepEqual(tried, { code: 0, stdout: `${plan}valid: 1 change, nothing was applied\n`, stderr: '' })
+  const valid = 'cost per request: unchanged\nvalid: 1 change, nothing was applied\n'
+  assert.deepEqual(tried, { code: 0, stdout: `${plan}${valid}`, stderr: '' })
   assert.equal(await hello(), 'hello')
+  const priced = await run(
+    'deploy',
+    '-c',
+    changed({ policy: '{ use: ip-filter, with: { allow: [10.0.0.0/8] } }' }),
+    '--dry-run',
+  )
+  assert.match(
+    priced.stdout,
+    /^ {4}cost: \+1\.0 µs per request \(ip-filter 1\.4, header -0\.4\)\ncost per request: \+1\.0 µs in 1 route; /m,
+  )
   const applied = await spawn('deploy', '-c', next, '--note', 'louder')
   assert.match(applied.stdout, /^~ route hello\n.*\napplied: [0-9a-f]{12} is active on all workers\n$/)
   assert.deepEqual([applied.code, applied.stderr], [0, ''])
@@ -305,7 +316,7 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
 
   const back = '~ route hello\n    action.body: changed -> hello\n'
   const trial = await run('rollback', '--dry-run')
-  assert.deepEqual(trial, { code: 0, stdout: `${back}valid: 1 change, nothing was applied\n`, stderr: '' })
+  assert.deepEqual(trial, { code: 0, stdout: `${back}${valid}`, stderr: '' })
   const rolled = await run('rollback', '--note', 'too loud')
   assert.match(
     rolled.stdout,

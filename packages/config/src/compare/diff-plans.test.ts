@@ -5,6 +5,7 @@ import { SAMPLE_CATALOG } from '../testing/sample-catalog.js'
 import { loadOrThrow } from '../testing.js'
 import { diffBundles, diffPlans, formatDiff } from './diff-plans.js'
 import { differences } from './plan-difference.js'
+import { totalCost } from './route-cost.js'
 
 const BEFORE = `
 version: 1
@@ -60,6 +61,7 @@ test('without a plan before, everything is new', () => {
     '+ upstream gone',
     '+ route r',
     '    GET, POST on a.org, b.org, /r -> a',
+    '    cost: unknown per request (marker not measured)',
     '+ route s',
     '    every method, /s -> respond',
     '+ admin',
@@ -213,4 +215,24 @@ routes:
   ])
   const added = lines(text('{ use: marker }'), text('{ use: marker }, { use: marker }'))
   assert.deepEqual(added.slice(0, 2), ['~ route r', '    policies: + g/2'])
+})
+
+test('a changed route has the measured cost of the policies that were added or removed', () => {
+  const cost = { addedMicros: 1.2, requestMicros: 15, request: 'GET' }
+  const catalog = Object.assign(new Map(SAMPLE_CATALOG), { measured: new Map([['marker', cost]]) })
+  const without = BEFORE.replace(/ {4}policies: .*\n/, '')
+  const costOf = (text: string) => lines(null, text, catalog).filter((line) => line.includes('cost: '))
+  assert.deepEqual(costOf(BEFORE), ['    cost: +3.6 µs per request (marker 3.6)'])
+  assert.equal(lines(BEFORE, without, catalog).at(-1), '    cost: -3.6 µs per request (marker -3.6)')
+  assert.equal(
+    lines(without, BEFORE, SAMPLE_CATALOG).at(-1),
+    '    cost: unknown per request (marker not measured)',
+  )
+  assert.deepEqual(lines(BEFORE, BEFORE.replace('text: a', 'text: b'), catalog).length, 2)
+  const plan = (text: string) => loadOrThrow(text, SAMPLE_CATALOG).plan
+  assert.deepEqual(totalCost(diffPlans(plan(without), plan(BEFORE), catalog)), {
+    routes: 1,
+    addedMicros: 3.6,
+    unmeasured: [],
+  })
 })

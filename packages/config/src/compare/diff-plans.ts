@@ -6,6 +6,7 @@ import { plainReference } from '../template/json-template.js'
 import { shownReference } from '../template/text-template.js'
 import { displayPlan } from './display-plan.js'
 import { differences } from './plan-difference.js'
+import { type RouteCost, routeCost, routeCostText } from './route-cost.js'
 
 /** Part of a plan that a change is about. */
 export type PlanPart =
@@ -36,6 +37,8 @@ export interface PlanChange {
   readonly name: string
   /** Changed settings; for other kinds at most a summary. Secrets are masked. */
   readonly details: readonly string[]
+  /** Cost of the policies that were added to a route or removed. Absent for other changes. */
+  readonly cost?: RouteCost
 }
 
 /**
@@ -51,7 +54,15 @@ export function diffPlans(
   const now = partsOf(before === null ? withoutPolicies(after) : after, catalog)
   const removed = [...old].filter(([key]) => !now.has(key)).map(([, part]) => changeOf('remove', part, []))
   const others = [...now].flatMap(([key, part]) => addedOrChanged(old.get(key), part))
-  return [...others, ...removed]
+  const former = new Map(before?.routes.map((route) => [route.id, route]))
+  const routes = new Map(after.routes.map((route) => [route.id, route]))
+  return [...others.map(withCost), ...removed]
+
+  function withCost(change: PlanChange): PlanChange {
+    const route = change.what === 'route' ? routes.get(change.name) : undefined
+    const cost = route === undefined ? null : routeCost(former.get(route.id), route, catalog)
+    return cost === null ? change : { ...change, cost }
+  }
 }
 
 /** Returns the plan without policies. The diff shows no policies of new routes, and masking many of them takes seconds. */
@@ -80,12 +91,13 @@ export function diffBundles(
   return [...diffPlans(former.plan, latter.plan, catalog), ...ofValues]
 }
 
-/** Formats changes as lines: `+` added, `~` changed, `-` removed, with the details below. */
+/** Formats changes as lines: `+` added, `~` changed, `-` removed, with the details and the cost below. */
 export function formatDiff(changes: readonly PlanChange[]): string[] {
   const signs = { add: '+', change: '~', remove: '-' } as const
-  return changes.flatMap(({ kind, what, name, details }) => [
+  return changes.flatMap(({ kind, what, name, details, cost }) => [
     `${signs[kind]} ${what}${name === '' ? '' : ` ${name}`}`,
     ...details.map((detail) => `    ${detail}`),
+    ...(cost === undefined ? [] : [`    cost: ${routeCostText(cost)}`]),
   ])
 }
 

@@ -127,7 +127,18 @@ export const MemberView = object({
   controller: Type.String(),
   seenAgoMs: Type.Integer(),
 })
-const change = object({ kind: Type.String(), what: Type.String(), name: Type.String(), details: texts })
+const policyCost = object({
+  use: Type.String(),
+  uses: Type.Integer(),
+  addedMicros: nullable(Type.Number({ description: 'Null: never measured.' })),
+})
+const change = object({
+  kind: Type.String(),
+  what: Type.String(),
+  name: Type.String(),
+  details: texts,
+  cost: Type.Optional(object({ addedMicros: Type.Number(), policies: Type.Array(policyCost) })),
+})
 const diagnostic = Type.Object({
   severity: Type.String(),
   file: Type.String(),

@@ -124,12 +124,28 @@ export const OPENAPI_SCHEMAS = {
   Deploys: object({ digest, deploys: listOf(ref('Deploy')) }),
   Deploy: object(deployMembers),
   Changes: object({ changes: listOf(ref('Change')) }),
-  Change: object({
-    kind: { enum: ['add', 'change', 'remove'] },
-    what: { ...text, description: 'Part of the plan, such as `route`.' },
-    name: text,
-    details: listOf(text),
-  }),
+  Change: object(
+    {
+      kind: { enum: ['add', 'change', 'remove'] },
+      what: { ...text, description: 'Part of the plan, such as `route`.' },
+      name: text,
+      details: listOf(text),
+    },
+    { cost: ref('RouteCost') },
+  ),
+  RouteCost: {
+    ...object({
+      addedMicros: { type: 'number' },
+      policies: listOf(
+        object({
+          use: text,
+          uses: { type: 'integer' },
+          addedMicros: { type: ['number', 'null'], description: 'Null: never measured.' },
+        }),
+      ),
+    }),
+    description: 'Measured CPU time per request of the policies that were added to a route or removed.',
+  },
   ExplainedRequest: {
     ...object(
       { url: { ...text, description: 'Path with its query, or an absolute URL.' } },

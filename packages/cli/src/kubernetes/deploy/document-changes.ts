@@ -1,4 +1,4 @@
-import { diffPlans, displayPlan, type PlanChange } from '@sluice/config'
+import { diffPlans, displayPlan, type Plan, type PlanChange } from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import { planForElsewhere } from '../../input/document.js'
 import type { KubernetesObject } from '../objects/object.js'
@@ -10,15 +10,17 @@ import type { ObjectChange } from './object-changes.js'
  * a comparison needs values that only the cluster has.
  */
 export async function documentChanges(changes: readonly ObjectChange[]): Promise<readonly PlanChange[]> {
-  const change = changes.find(({ kind, object }) => kind === 'change' && object.kind === 'ConfigMap')
-  if (change?.live === null || change === undefined) return []
-  const plans = await Promise.all(
-    [change.live, change.object].map((object) =>
-      planForElsewhere({ name: DOCUMENT_KEY, text: documentIn(object) }),
-    ),
-  )
-  const [before, after] = plans.map((plan) => (plan === null ? null : displayPlan(plan, catalog)))
-  return before && after ? diffPlans(before, after, catalog) : []
+  const change = changes.find(({ kind, object }) => kind !== 'none' && object.kind === 'ConfigMap')
+  if (change === undefined) return []
+  const after = await shownPlan(change.object)
+  const before = change.live === null ? null : await shownPlan(change.live)
+  if (after === null || (before === null && change.live !== null)) return []
+  return diffPlans(before, after, catalog)
+}
+
+async function shownPlan(object: KubernetesObject): Promise<Plan | null> {
+  const plan = await planForElsewhere({ name: DOCUMENT_KEY, text: documentIn(object) })
+  return plan === null ? null : displayPlan(plan, catalog)
 }
 
 function documentIn({ data }: KubernetesObject): string {

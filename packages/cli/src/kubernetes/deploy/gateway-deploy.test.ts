@@ -90,6 +90,21 @@ test('the plan lists changed routes of the document, but no values', async (t) =
   )
 })
 
+test('a dry run tells what the routes cost per request', async (t) => {
+  const { run } = await cluster(t)
+  const text = document(
+    ROUTES.replace(
+      'match: { path: /stock }',
+      '$&, policies: [{ use: header, with: { request: { set: { x-a: b } } } }]',
+    ),
+  )
+  const { stdout } = await run(['deploy', 'kubernetes'], text, '--dry-run')
+  assert.match(
+    stdout,
+    /^ {8}cost: \+0\.4 µs per request \(header 0\.4\)\n(?:.*\n)*cost per request: \+0\.4 µs in 1 route; measured on .+\n2 pods start$/m,
+  )
+})
+
 test('a missing namespace is reported with the fix', async (t) => {
   const { api, run } = await cluster(t)
   api.misbehave = (req, res) => {
