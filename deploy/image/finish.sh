@@ -2,8 +2,8 @@
 # Makes /opt/sluice what the image holds. The argument is where the base has Node.js.
 set -eu
 cd /opt/sluice
-for name in core config policies logger ui gateway cli; do
-  tar -xzf /packed/sluice-"$name"-*.tgz -C "packages/$name" --strip-components 1
+for folder in packages/*; do
+  tar -xzf /packed/sluice-"${folder#packages/}"-[0-9]*.tgz -C "$folder" --strip-components 1
 done
 # npm does not describe a tree whose manifests name what was left out.
 npm pkg delete devDependencies peerDependencies --workspaces --include-workspace-root

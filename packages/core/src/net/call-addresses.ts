@@ -43,8 +43,9 @@ const SPECIAL_RANGES = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  // IPv4 in IPv6: IPv4-compatible, NAT64, Teredo, 6to4.
+  // IPv4 in IPv6: IPv4-compatible, IPv4-translated, NAT64, Teredo, 6to4.
   '::/96',
+  '::ffff:0:0:0/96',
   '64:ff9b::/96',
   '64:ff9b:1::/48',
   '2001::/23',
@@ -64,7 +65,7 @@ const special = compileCidrs([...METADATA_RANGES, ...PRIVATE_RANGES, ...SPECIAL_
  * listed explicitly.
  */
 export function isMetadataAddress(address: string): boolean {
-  return metadata.has(address)
+  return metadata.hasOrTunnels(address)
 }
 
 /**
@@ -77,7 +78,7 @@ export function compileCallAddresses(allowed: readonly string[]): AddressRule {
   const allowsPrivate = allowed.includes(PRIVATE)
   return (address) => {
     if (listed.has(address)) return true
-    if (metadata.has(address)) return false
-    return allowsPrivate && privateNetworks.has(address) ? true : !special.has(address)
+    if (metadata.hasOrTunnels(address)) return false
+    return allowsPrivate && privateNetworks.has(address) ? true : !special.hasOrTunnels(address)
   }
 }

@@ -165,9 +165,12 @@ test('a deny list also covers tunnel addresses', () => {
   const set = compileCidrs(['10.0.0.0/8', '2001:db8::/32'])
   for (const ip of ['10.1.2.3', '::ffff:10.1.2.3', '64:ff9b::10.1.2.3', '2001:db8::1', '::10.1.2.3'])
     assert.equal(set.hasOrTunnels(ip), true, ip)
-  // 6to4, and Teredo, which inverts the address.
-  for (const ip of ['2002:a01:203::1', '2001:0:4136:e378:8000:63bf:f5fe:fdfc'])
+  // 6to4, Teredo, which inverts the address, IPv4-translated, and ISATAP.
+  for (const ip of [
+    ...['2002:a01:203::1', '2001:0:4136:e378:8000:63bf:f5fe:fdfc', '::ffff:0:10.1.2.3'],
+    ...['fe80::5efe:10.1.2.3', '2a00:1:2:3:200:5efe:a01:203'],
+  ])
     assert.deepEqual([set.has(ip), set.hasOrTunnels(ip)], [false, true], ip)
-  for (const ip of ['::', '::1', '11.1.2.3', '2002:b01:203::1', '2001:1::a01:203', 'acme'])
+  for (const ip of ['::', '::1', '11.1.2.3', '2002:b01:203::1', '2001:1::a01:203', '2a00::5eff:10.1.2.3', 'acme'])
     assert.equal(set.hasOrTunnels(ip), false, ip)
 })

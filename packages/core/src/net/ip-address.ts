@@ -49,16 +49,23 @@ export function embeddedIpv4(words: Uint32Array): number {
   return isTranslated || isIpv4Mapped(words) ? words[3]! : -1
 }
 
+/** Third word of an ISATAP address. The bit 0x02000000 is set if the IPv4 address is globally unique. */
+const ISATAP = 0x00005efe
+
 /**
  * Returns the IPv4 address of a tunnel address, or -1. The address may be IPv4-compatible (`::a.b.c.d` except
- * `::` and `::1`, RFC 4291), 6to4 (`2002::/16`, RFC 3056) or Teredo (`2001::/32`, RFC 4380). A deny rule for
- * the IPv4 address should also cover the tunnel address. An allow rule should not.
+ * `::` and `::1`, RFC 4291), IPv4-translated (`::ffff:0:a.b.c.d`, RFC 2765), 6to4 (`2002::/16`, RFC 3056), Teredo
+ * (`2001::/32`, RFC 4380) or ISATAP (any prefix with `::5efe:a.b.c.d`, RFC 5214). A deny rule for the IPv4 address
+ * should also cover the tunnel address. An allow rule should not.
  */
 export function tunnelIpv4(words: Uint32Array): number {
   const [first = 0, second = 0, third = 0, last = 0] = words
   if (first >>> 16 === 0x2002) return (((first & 0xffff) << 16) | (second >>> 16)) >>> 0
   if (first === 0x20010000) return ~last >>> 0
-  return first === 0 && second === 0 && third === 0 && last > 0xffffff ? last : -1
+  if ((third & ~0x02000000) === ISATAP) return last
+  if (first !== 0 || second !== 0) return -1
+  if (third === 0xffff0000) return last
+  return third === 0 && last > 0xffffff ? last : -1
 }
 
 const checked = new Uint32Array(4)

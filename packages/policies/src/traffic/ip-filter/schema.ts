@@ -27,7 +27,7 @@ export const ipFilterSchema = field.policyOptions(
     ),
   },
   [
-    'Configure `allow`, `deny` or both. Ranges are written as `10.0.0.1`, `10.0.0.0/8`, `10.3.10.*`, `10.3.10.4-18`, `10.0.0.1-10.0.0.9` or `2001:db8::/32`. An IPv6 address that maps to an IPv4 address (`::ffff:10.0.0.1`, NAT64 `64:ff9b::10.0.0.1`) also matches IPv4 ranges. `deny` also matches addresses tunnelled from a denied IPv4 address: 6to4 (`2002::/16`), Teredo (`2001::/32`) and `::10.0.0.1`. List other NAT64 prefixes explicitly.',
+    'Configure `allow`, `deny` or both. Ranges are written as `10.0.0.1`, `10.0.0.0/8`, `10.3.10.*`, `10.3.10.4-18`, `10.0.0.1-10.0.0.9` or `2001:db8::/32`. An IPv6 address that maps to an IPv4 address (`::ffff:10.0.0.1`, NAT64 `64:ff9b::10.0.0.1`) also matches IPv4 ranges. `deny` also matches addresses tunnelled from a denied IPv4 address: 6to4 (`2002::/16`), Teredo (`2001::/32`), ISATAP (`::5efe:10.0.0.1` after any prefix), `::ffff:0:10.0.0.1` and `::10.0.0.1`. List other NAT64 prefixes explicitly.',
     'Denied callers get 403 `GW_IP_DENIED`. The response does not repeat the address. An invalid address is denied.',
   ],
   { minProperties: 1 },
