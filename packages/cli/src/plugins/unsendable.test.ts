@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { installPackage, policyCode } from '@sluice/config/testing'
 import { scratch, spawnGw, startArgs, until } from '../testing.js'
@@ -81,6 +82,7 @@ const CODE = policyCode(
     ${Object.entries({ ...FAILING, ...PASSING, ...CONTINUED })
       .map(([name, step]) => `'${name}': { ${step} }`)
       .join(',\n')},
+    'no-body': { onRequestBody: (x) => (x.body = null, null), onResponseBody: (x) => (x.responseBody = null, null) },
     'no-content': { onResponseBody: (x) => (x.status = 204, x.responseBody = Buffer.from("HTTP/1.1 200 OK"), null) },
     'changed-later': { onRequest: () => { shared.status = calls++ === 0 ? 200 : 99; return shared } },
   }
@@ -90,7 +92,7 @@ const CODE = policyCode(
 )
 
 function documentOf(engine: string, origin: string): string {
-  const says = [...Object.keys(FAILING), ...Object.keys(PASSING), 'changed-later', 'no-content']
+  const says = [...Object.keys(FAILING), ...Object.keys(PASSING), 'changed-later', 'no-content', 'no-body']
   const routes = says.flatMap((say) => {
     const policy = `policies: [{ use: deeds, with: { say: ${say} } }]`
     return [
@@ -120,14 +122,17 @@ interface Running {
   readonly log: () => string
   /** Request lines that the target received. */
   readonly received: string[]
+  /** Body of the last request that the target received. */
+  lastBody: string
 }
 
 async function running(t: TestContext, engine: string): Promise<Running> {
   const dir = scratch(t)
   installPackage(dir, { name: 'deeds', version: '1.0.0', code: CODE })
   const received: string[] = []
-  const origin = createServer(({ method, url }, response) => {
-    received.push(`${method} ${url}`)
+  const origin = createServer(async (request, response) => {
+    received.push(`${request.method} ${request.url}`)
+    gateway.lastBody = await text(request)
     response.end('fine')
   }).listen(0, '127.0.0.1')
   t.after(() => origin.close())
@@ -137,7 +142,8 @@ async function running(t: TestContext, engine: string): Promise<Running> {
   const { stdout, stderr, process: child } = spawnGw(t, startArgs(t, config))
   await until(() => stdout().includes('listening on') || child.exitCode !== null, stderr)
   const url = /listening on (\S+)/.exec(stdout())?.[1] ?? assert.fail(stderr())
-  return { url, log: () => stdout() + stderr(), received }
+  const gateway: Running = { url, log: () => stdout() + stderr(), received, lastBody: '' }
+  return gateway
 }
 
 /** Returns all bytes of the response, until the connection closes. */
@@ -145,18 +151,17 @@ async function bytesOf(url: string, path: string): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`)
-  let text = ''
-  for await (const chunk of socket) text += String(chunk)
-  return text
+  return text(socket)
 }
 
 for (const engine of ['uws', 'node']) {
   test(`${engine}: a response of a plugin that cannot be sent becomes 500`, async (t) => {
-    const { url, log, received } = await running(t, engine)
+    const gateway = await running(t, engine)
+    const { url, log, received } = gateway
     const seen = async (path: string): Promise<unknown[]> => {
       const response = await fetch(url + path)
-      const text = await response.text()
-      return [path, response.status, response.headers.get('x-c'), /"code":"(\w+)"/.exec(text)?.[1] ?? text]
+      const body = await response.text()
+      return [path, response.status, response.headers.get('x-c'), /"code":"(\w+)"/.exec(body)?.[1] ?? body]
     }
     for (const kind of ['own', 'passed']) {
       for (const say of Object.keys(FAILING)) {
@@ -170,6 +175,10 @@ for (const engine of ['uws', 'node']) {
     }
     for (const kind of ['own', 'passed'])
       assert.match(await bytesOf(url, `/${kind}/no-content`), /^HTTP\/1\.1 204 [\s\S]*\r\n\r\n$/)
+    for (const kind of ['own', 'passed']) {
+      const response = await fetch(`${url}/${kind}/no-body`, { method: 'POST', body: 'secret' })
+      assert.deepEqual([response.status, await response.text(), gateway.lastBody], [200, '', ''], kind)
+    }
     // One object for all requests, which the plugin changes after the first.
     assert.equal((await seen('/own/changed-later'))[1], 200)
     assert.equal((await seen('/own/changed-later'))[1], 500)

@@ -109,6 +109,9 @@ function resetInvalidMessage(x: Exchange, before: ResettableValues): string | nu
     x.responseHeaders = before.responseHeaders
     issue = `responseHeaders ${responseIssue}`
   }
+  // A body that was buffered cannot be streamed any more. Without it, the message has an empty one.
+  if (x.body === null && before.body !== null) x.body = NO_BYTES
+  if (x.responseBody === null && before.responseBody !== null) x.responseBody = NO_BYTES
   if (!isBody(x.body)) {
     x.body = before.body
     issue = 'body is not bytes: use a Uint8Array or null'
@@ -177,6 +180,7 @@ function areTexts(list: readonly unknown[]): boolean {
   return list.length % 2 === 0
 }
 
+const NO_BYTES = new Uint8Array(0)
 const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 /** Characters of a request target (RFC 9112, 3.2): visible ASCII without "#". */
 const TARGET = /^[!"$-~]*$/
