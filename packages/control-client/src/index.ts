@@ -19,6 +19,7 @@ export { packChunks, unpackChunks } from './manifest/packed-chunks.js'
 export {
   type ControllerMessage,
   GROUP_PATTERN,
+  MAX_MEMBER_MESSAGE_BYTES,
   MAX_MESSAGE_BYTES,
   MEMBERS_PATH,
   type MemberFigures,

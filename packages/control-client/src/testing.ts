@@ -1,1 +1,2 @@
 export { ScriptedController, type ScriptedMember, testBundle } from './testing/scripted-controller.js'
+export { TestMember, type TestMemberOptions } from './testing/test-member.js'

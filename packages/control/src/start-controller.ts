@@ -30,6 +30,8 @@ export interface ControllerOptions {
   readonly keepDeploys?: number
   /** Maximum number of connected gateways. Default: 2000. */
   readonly maxMembers?: number
+  /** Maximum number of known gateways per token or certificate. Default: 500. */
+  readonly maxMembersPerToken?: number
   /** Default: JSON lines on stderr. */
   readonly log?: OperationLog
 }
@@ -54,6 +56,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
     isBehindProxy = false,
     hosts = [],
     maxMembers = 2000,
+    maxMembersPerToken = 500,
     log: operationLog = stderrLog(),
   } = options
   if (options.tls === undefined && !isBehindProxy && !isLoopback(host))
@@ -67,7 +70,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
     })
     await core.start()
     const timer = setInterval(() => core.tick(), TICK_MS).unref()
-    const { log, members } = core
+    const { log, members, fleet } = core
     const authenticator = new Authenticator(() => log.state)
     if (await createFirstToken(log, options.adminTokenFile))
       operationLog.info('token.created', { file: options.adminTokenFile, role: 'admin' })
@@ -77,7 +80,16 @@ export async function startController(options: ControllerOptions): Promise<Contr
     const backend = { ...core, store, log, validator }
     const app = await createHttpServer({ backend, authenticator, hosts: names, tls, onError })
     const socket = new MemberSocket({
-      ...{ members, log, authenticator, hosts: names, store: store.id, maxMembers },
+      ...{
+        members,
+        fleet,
+        log,
+        authenticator,
+        hosts: names,
+        store: store.id,
+        maxMembers,
+        maxMembersPerToken,
+      },
       onEvent: (event, fields) => operationLog.info(event, fields),
     })
     socket.attach(app.server)

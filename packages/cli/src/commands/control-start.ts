@@ -12,6 +12,7 @@ interface StartOptions {
   readonly host?: readonly string[]
   readonly adminTokenFile?: string
   readonly keep: number
+  readonly maxMembersPerToken: number
 }
 
 const POSTGRES = /^postgres(ql)?:\/\//
@@ -22,10 +23,11 @@ export async function startControl(options: StartOptions): Promise<number> {
   outliveReader()
   const { host, port } = addressOf(options.listen)
   const { store, behindProxy: isBehindProxy = false, host: hosts = [], keep: keepDeploys } = options
+  const { maxMembersPerToken } = options
   const adminTokenFile =
     options.adminTokenFile ?? (POSTGRES.test(store) ? 'control-admin-token' : join(store, 'admin-token'))
   const controller = await startController({
-    ...{ store, host, port, isBehindProxy, hosts, adminTokenFile, keepDeploys },
+    ...{ store, host, port, isBehindProxy, hosts, adminTokenFile, keepDeploys, maxMembersPerToken },
     ...tlsOf(options),
   }).catch((error: unknown) => {
     throw new Failure(messageOf(error))

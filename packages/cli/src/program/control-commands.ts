@@ -74,6 +74,12 @@ function addControlStart(control: GwCommand): void {
     .option('--host <name>', 'name that clients use; repeatable', collect)
     .option('--admin-token-file <file>', 'file for the first admin token; default: admin-token in the store')
     .option('--keep <n>', 'number of deploys per group to keep', wholeNumber(1, 10_000), 100)
+    .option(
+      '--max-members-per-token <n>',
+      'number of gateways that one token or certificate may add',
+      wholeNumber(1, 100_000),
+      500,
+    )
     .runs(async () => (await import('../commands/control-start.js')).startControl)
     .example(
       'gw control start --store /var/lib/sluice/control',

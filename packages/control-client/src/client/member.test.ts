@@ -1,82 +1,16 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type Bundle, bundleOf } from '../manifest/manifest.js'
 import { MAX_MESSAGE_BYTES } from '../protocol/messages.js'
 import { ScriptedController, type ScriptedMember, testBundle } from '../testing/scripted-controller.js'
-import { BundleFolder } from './bundle-folder.js'
-import type { ManagedGateway, Outcome, PlacedBundle } from './managed-gateway.js'
-import { Member, type MemberOptions } from './member.js'
+import { TestMember, type TestMemberOptions } from '../testing/test-member.js'
 
 const ONE = testBundle('one')
 const TWO = testBundle('two')
 
-/** A gateway without workers. It refuses bundles if it is told to. */
-class FakeGateway implements ManagedGateway {
-  readonly journal: string[] = []
-  refusal: string | null = null
-  #held: PlacedBundle | null = null
-
-  async prepare(bundle: PlacedBundle) {
-    this.journal.push(`prepare ${bundle.deploy}`)
-    if (this.refusal !== null) return { vote: 'refused' as const, reasons: [this.refusal] }
-    this.#held = bundle
-    return { vote: 'prepared' as const, reasons: [] }
-  }
-
-  async activate(deploy: number): Promise<Outcome> {
-    this.journal.push(`activate ${deploy}`)
-    if (this.#held?.deploy !== deploy) return { outcome: 'expired', reasons: [] }
-    return this.serve(this.#held)
-  }
-
-  async discard(deploy: number) {
-    this.journal.push(`discard ${deploy}`)
-    if (this.#held?.deploy === deploy) this.#held = null
-  }
-
-  async serve(bundle: PlacedBundle): Promise<Outcome> {
-    this.journal.push(`serve ${bundle.deploy}`)
-    bundle.commit()
-    return { outcome: 'active', reasons: [] }
-  }
-
-  async state() {
-    return { isReady: true, reason: null, workers: 1, figures: null }
-  }
-}
-
-interface Joined {
-  readonly gateway: FakeGateway
-  readonly folder: BundleFolder
-  readonly member: Member
-}
-
-function enroll(t: TestContext, urls: readonly string[], options: Partial<MemberOptions> = {}): Joined {
-  const dir = mkdtempSync(join(tmpdir(), 'member-'))
-  const gateway = new FakeGateway()
-  const folder = options.folder ?? new BundleFolder(join(dir, 'control'))
-  const member = new Member({
-    urls,
-    credentials: () => ({ token: 'secret', ca: null, client: null, fingerprints: [] }),
-    times: { retryMs: 20, maxRetryMs: 100 },
-    group: 'g',
-    name: 'host',
-    version: '1.0',
-    adminUrl: () => null,
-    onEvent: () => {},
-    ...options,
-    gateway,
-    folder,
-  })
-  member.open()
-  t.after(() => {
-    member.close()
-    rmSync(dir, { recursive: true, force: true })
-  })
-  return { gateway, folder, member }
+function enroll(t: TestContext, urls: readonly string[], options: TestMemberOptions = {}) {
+  const gateway = new TestMember(t, urls, { group: 'g', ...options })
+  return { gateway, folder: gateway.folder, member: gateway.member }
 }
 
 async function until<T>(condition: () => T | null | undefined | false): Promise<T> {
@@ -89,8 +23,10 @@ async function until<T>(condition: () => T | null | undefined | false): Promise<
 
 async function joined(
   t: TestContext,
-  options: Partial<MemberOptions> = {},
-): Promise<Joined & { readonly link: ScriptedMember; readonly controller: ScriptedController }> {
+  options: TestMemberOptions = {},
+): Promise<
+  ReturnType<typeof enroll> & { readonly link: ScriptedMember; readonly controller: ScriptedController }
+> {
   const controller = await ScriptedController.start(t)
   const all = enroll(t, [controller.url], options)
   await until(() => all.member.status.isConnected)
@@ -228,7 +164,7 @@ test('a controller that is silent, refuses, or speaks another version is left fo
     [...bad, good].map(({ url }) => url),
     {
       times: { retryMs: 10, maxRetryMs: 10, handshakeMs: 300 },
-      onEvent: (event) => event.kind === 'connection' && problems.add(event.problem),
+      onConnection: ({ problem }) => problems.add(problem),
     },
   )
   await until(() => member.status.isConnected && member.status.url === good.url)

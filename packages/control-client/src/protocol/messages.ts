@@ -11,6 +11,9 @@ export const MEMBERS_PATH = '/v1/members'
 /** Maximum size of a message in bytes. The largest one contains a manifest. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 
+/** Maximum size of a gateway's message in bytes. The largest one requests 20,000 chunks. */
+export const MAX_MEMBER_MESSAGE_BYTES = 1_500_000
+
 /** Names of groups, as of other things in documents. */
 export const GROUP_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'
 
@@ -64,7 +67,7 @@ const memberMessage = Type.Union([
     group: name,
     version: name,
     /** URL of the gateway's admin API, if it is not on loopback. */
-    adminUrl: Type.Union([Type.String({ maxLength: 500 }), Type.Null()]),
+    adminUrl: Type.Union([Type.String({ pattern: '^https?://[!-~]+$', maxLength: 500 }), Type.Null()]),
     ...state,
   }),
   /** Regular report, also sent after each change. */

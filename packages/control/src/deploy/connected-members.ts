@@ -40,9 +40,9 @@ export class ConnectedMembers {
   }
 
   /** Adds a member. An older connection of it is closed: the member may have lost it without the controller noticing. */
-  connect(hello: Hello, link: MemberLink): MemberConnection {
+  connect(hello: Hello, link: MemberLink, owner: string): MemberConnection {
     const key = `${hello.group}/${hello.member}`
-    const session = new MemberSession(hello, link, this.#options.clock)
+    const session = new MemberSession(hello, { link, owner, clock: this.#options.clock })
     const older = this.#sessions.get(key)
     this.#sessions.set(key, session)
     older?.link.close('the member has connected again')

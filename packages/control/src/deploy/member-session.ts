@@ -30,10 +30,17 @@ export interface Clock {
 /** First message of a member. */
 export type Hello = Extract<MemberMessage, { readonly type: 'hello' }>
 
+/** Connection of a session. */
+export interface SessionOptions extends Pick<MemberSession, 'link' | 'owner'> {
+  readonly clock: Clock
+}
+
 /** A member that is connected to this controller. */
 export class MemberSession {
   readonly hello: Hello
   readonly link: MemberLink
+  /** Token id or certificate of the connection. */
+  readonly owner: string
   readonly #clock: Clock
   #state: MemberState
   #clockDifferenceMs = 0
@@ -48,9 +55,10 @@ export class MemberSession {
   /** The deploy that the failures are about. */
   #failed = 0
 
-  constructor(hello: Hello, link: MemberLink, clock: Clock) {
+  constructor(hello: Hello, { link, owner, clock }: SessionOptions) {
     this.hello = hello
     this.link = link
+    this.owner = owner
     this.#clock = clock
     this.#state = hello
     this.takeState(hello)
@@ -103,9 +111,10 @@ export class MemberSession {
   }
 
   report(controller: string, isConnected = true): MemberReport {
-    const { member, group, name, version, adminUrl } = this.hello
+    const { owner, hello } = this
+    const { member, group, name, version, adminUrl } = hello
     return {
-      ...{ member, group, name, version, adminUrl, controller, isConnected, state: this.#state },
+      ...{ member, group, name, version, adminUrl, controller, isConnected, owner, state: this.#state },
       ...{ clockDifferenceMs: this.#clockDifferenceMs, vote: this.#vote, driftReason: this.#driftReason },
     }
   }

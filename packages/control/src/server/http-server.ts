@@ -115,7 +115,7 @@ function admit(request: FastifyRequest, { hosts, authenticator }: HttpServerOpti
 
 /** Refuses what web pages could make a browser send. @throws ControlProblem */
 export function refuseBrowsers({ host, origin }: FastifyRequest['headers'], hosts: readonly string[]): void {
-  const objections = ['', ...hosts].map((name) => browserObjection({ host, origin }, name))
+  const objections = hosts.map((name) => browserObjection({ host, origin }, name))
   if (objections.includes(null)) return
   if (objections.includes('origin'))
     throw new ControlProblem('GW_CONTROL_ORIGIN_REFUSED', 'the request comes from a web page')

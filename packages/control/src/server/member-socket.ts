@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import {
   GROUP_PATTERN,
-  MAX_MESSAGE_BYTES,
+  MAX_MEMBER_MESSAGE_BYTES,
   MEMBERS_PATH,
   type MemberMessage,
   PROTOCOL_VERSION,
@@ -10,6 +10,8 @@ import {
 } from '@sluice/control-client'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { ConnectedMembers, MemberConnection } from '../deploy/connected-members.js'
+import type { KnownMember } from '../deploy/fleet.js'
+import type { FleetReports } from '../deploy/fleet-reports.js'
 import type { Hello } from '../deploy/member-session.js'
 import type { ControlLog } from '../state/control-log.js'
 import { type Authenticator, type Caller, certificateCaller, mayUseGroup, requireRole } from './access.js'
@@ -28,6 +30,7 @@ const GROUP_NAME = new RegExp(GROUP_PATTERN)
 /** Options of the endpoint for members. */
 export interface MemberSocketOptions {
   readonly members: ConnectedMembers
+  readonly fleet: Pick<FleetReports, 'members'>
   readonly log: ControlLog
   readonly authenticator: Authenticator
   readonly hosts: readonly string[]
@@ -35,6 +38,8 @@ export interface MemberSocketOptions {
   readonly store: string
   /** Maximum number of connections. */
   readonly maxMembers: number
+  /** Maximum number of known members per token or certificate, and half the maximum number of its connections. */
+  readonly maxMembersPerToken: number
   readonly onEvent: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }
 
@@ -51,7 +56,7 @@ export class MemberSocket {
   readonly #options: MemberSocketOptions
   readonly #server = new WebSocketServer({
     noServer: true,
-    maxPayload: MAX_MESSAGE_BYTES,
+    maxPayload: MAX_MEMBER_MESSAGE_BYTES,
     perMessageDeflate: false,
   })
   readonly #clients = new Set<Client>()
@@ -86,7 +91,7 @@ export class MemberSocket {
 
   /** @throws ControlProblem if the client may not connect */
   #admit({ url, headers, socket }: IncomingMessage): Caller {
-    const { authenticator, hosts, maxMembers } = this.#options
+    const { authenticator, hosts, maxMembers, maxMembersPerToken } = this.#options
     refuseBrowsers(headers, hosts)
     if (url !== MEMBERS_PATH) throw new ControlProblem('GW_CONTROL_NOT_FOUND', `use ${MEMBERS_PATH}`)
     const { authorization = '' } = headers
@@ -97,6 +102,10 @@ export class MemberSocket {
       authenticator.authenticate({ address, authorization })
     requireRole(caller, 'member')
     if (this.#clients.size >= maxMembers) throw new ControlProblem('GW_CONTROL_BUSY', 'too many members')
+    const owned = [...this.#clients].filter((client) => ownerOf(client.caller) === ownerOf(caller))
+    // After a network outage, the lost connections of all members are still open.
+    if (owned.length >= 2 * maxMembersPerToken)
+      throw new ControlProblem('GW_CONTROL_BUSY', 'too many connections with this token')
     return caller
   }
 
@@ -131,7 +140,8 @@ export class MemberSocket {
       return
     }
     if (socket.readyState !== socket.OPEN) return
-    const refusal = message.type === 'hello' ? refusalOf(message, caller) : 'the first message must be hello'
+    const refusal =
+      message.type === 'hello' ? this.#refusalOf(message, caller) : 'the first message must be hello'
     if (message.type !== 'hello' || refusal !== null) {
       this.#options.onEvent('member.refused', {
         address: caller.address,
@@ -148,10 +158,16 @@ export class MemberSocket {
       store: this.#options.store,
       reportMs: REPORT_MS,
     })
-    client.connection = this.#options.members.connect(message, link)
+    client.connection = this.#options.members.connect(message, link, ownerOf(caller))
     const { name, group, member, version } = message
     const fields = { member, name, group, version, address: caller.address, actor: caller.actor }
     this.#options.onEvent(client.connection.isReconnect ? 'member.replaced' : 'member.connected', fields)
+  }
+
+  #refusalOf(hello: Hello, caller: Caller): string | null {
+    const { fleet, maxMembersPerToken } = this.#options
+    const owner = ownerOf(caller)
+    return refusalOf(hello, caller) ?? overuseOf(hello, { owner, known: fleet.members(), maxMembersPerToken })
   }
 
   #ping(): void {
@@ -177,4 +193,27 @@ function refusalOf({ protocol, group }: Hello, caller: Caller): string | null {
     return `the controller speaks version ${PROTOCOL_VERSION} of the protocol, not ${protocol}`
   if (!GROUP_NAME.test(group)) return 'the name of the group is invalid'
   return mayUseGroup(caller, group) ? null : 'the token is not for this group'
+}
+
+interface Ownership extends Pick<MemberSocketOptions, 'maxMembersPerToken'> {
+  readonly owner: string
+  readonly known: readonly KnownMember[]
+}
+
+/**
+ * Returns the reason why a token may not add this member, or null. A stolen one must not take the place of connected
+ * members of others, or prevent quorums with members that do not exist.
+ */
+function overuseOf({ group, member }: Hello, { owner, known, maxMembersPerToken }: Ownership): string | null {
+  const same = known.find((one) => one.group === group && one.member === member)
+  if (same?.owner === owner) return null
+  if (same?.isConnected) return 'this member is connected with another token'
+  const owned = known.filter((one) => one.owner === owner)
+  return owned.length < maxMembersPerToken
+    ? null
+    : `the token has ${owned.length} known members, the maximum; see gw fleet forget`
+}
+
+function ownerOf({ token, actor }: Caller): string {
+  return token ?? actor
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { PostgresServer, postgresSkip } from '../store/testing/postgres-server.js'
-import { documentWith, type Json, TestController, testFolder, until } from '../testing/test-controller.js'
+import { documentWith, TestController, testFolder, until } from '../testing/test-controller.js'
 
 test('two controllers with one database deploy to each other’s members, and survive its death', {
   skip: postgresSkip,
@@ -19,14 +19,14 @@ test('two controllers with one database deploy to each other’s members, and su
 
   const first = await a.deploy('edge', documentWith('/a'))
   assert.deepEqual(
-    first.body.members?.map(({ outcome }: Json) => outcome),
+    first.body.members?.map(({ outcome }) => outcome),
     ['active', 'active'],
   )
   assert.deepEqual([one.digest, two.digest], [first.body.digest, first.body.digest])
-  two.behaviour = 'refuse'
+  two.refusal = 'no'
   const refused = await a.deploy('edge', documentWith('/b'))
   assert.match(refused.body.detail, /two refused/)
-  two.behaviour = 'prepare'
+  two.refusal = null
 
   await server.kill()
   const lost = await a.deploy('edge', documentWith('/c'))
@@ -40,6 +40,6 @@ test('two controllers with one database deploy to each other’s members, and su
   const left = await b.deploy('edge', documentWith('/d'), { options: { quorumPercent: 50 } })
   assert.equal(left.body.result, 'committed', JSON.stringify(left.body))
   assert.equal(two.digest, left.body.digest)
-  const returned = await b.member({ name: 'one', token, member: one.id })
+  const returned = await b.member({ name: 'one', token, folder: one.folder })
   await until(() => returned.digest === left.body.digest)
 })

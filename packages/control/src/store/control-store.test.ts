@@ -31,6 +31,7 @@ function reportOf(member: string, changes: Partial<MemberReport> = {}): MemberRe
       adminUrl: null,
       controller: 'a',
       isConnected: true,
+      owner: 'token',
     },
     ...{ state: STATE, clockDifferenceMs: 0, vote: null, driftReason: null, ...changes },
   }

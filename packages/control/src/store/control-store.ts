@@ -21,6 +21,8 @@ export interface MemberReport {
   /** Id of the controller that the member is or was connected to. */
   readonly controller: string
   readonly isConnected: boolean
+  /** Token id or certificate with which the member connected. */
+  readonly owner: string
   readonly state: MemberState
   /** Clock of the member minus clock of its controller, in milliseconds. */
   readonly clockDifferenceMs: number

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { syncDirectory } from '@sluice/core'
 import type { LogEntry, NumberedEntry } from './log-entry.js'
 
 const SUM_CHARS = 16
@@ -36,6 +38,8 @@ export class Journal {
   static async open(path: string): Promise<Journal> {
     const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600)
     try {
+      // Otherwise a power failure could remove the new file with its entries.
+      syncDirectory(dirname(path))
       const content = await file.readFile()
       const contents = readLines(content, path)
       if (contents.bytes < content.length) {

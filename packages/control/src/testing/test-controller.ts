@@ -3,18 +3,39 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { bundleOf, packChunks } from '@sluice/control-client'
+import { TestMember, type TestMemberOptions } from '@sluice/control-client/testing'
+import type { Static } from '@sluice/core'
+import type { DiffView, EntryView, GroupView, MemberView, ResultView, TokenView } from '../server/schemas.js'
 import { type Controller, type ControllerOptions, startController } from '../start-controller.js'
-import { TestMember, type TestMemberOptions } from './test-member.js'
 
-/** A value whose fields a test knows. */
-// biome-ignore lint/suspicious/noExplicitAny: each test reads other fields.
-export type Json = any
+type Group = Static<typeof GroupView>
+
+/** Fields of the API's responses. Each test reads those of its response; the others are absent. */
+export interface Body
+  extends Omit<Group, 'members'>,
+    Omit<Extract<Static<typeof ResultView>, { readonly result: 'committed' }>, 'result' | 'members'>,
+    Static<typeof DiffView> {
+  readonly result: Static<typeof ResultView>['result']
+  readonly code: string
+  readonly detail: string
+  readonly diagnostics: readonly { readonly file: string; readonly message: string }[]
+  readonly deploys: readonly NonNullable<Group['head']>[]
+  readonly members: readonly (Static<typeof MemberView> & { readonly outcome: string })[]
+  readonly groups: readonly Group[]
+  readonly tokens: readonly Static<typeof TokenView>[]
+  readonly entries: readonly Static<typeof EntryView>[]
+  readonly files: readonly { readonly path: string }[]
+  readonly missing: readonly string[]
+  /** The new token. */
+  readonly text: string
+}
 
 /** A response with its parsed body. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  readonly body: Json
+  readonly body: Body
+  readonly text: string
 }
 
 /** Creates a folder that is deleted after the test. */
@@ -106,7 +127,8 @@ export class TestController {
     })
     const text = await response.text()
     const isJson = /\/(problem\+)?json/.test(response.headers.get('content-type') ?? '')
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+    const parsed = (isJson ? JSON.parse(text) : {}) as Body
+    return { status: response.status, headers: response.headers, body: parsed, text }
   }
 
   /** Creates a token. */
@@ -132,18 +154,25 @@ export class TestController {
       ...call,
       body: { chunks: [...chunks.keys()] },
     })
-    const missing = ((body.missing ?? []) as string[]).map((digest) => chunks.get(digest)!)
+    const missing = (body.missing ?? []).map((digest) => chunks.get(digest)!)
     if (missing.length > 0) await this.call('POST', '/v1/chunks', { ...call, body: packChunks(missing) })
     return this.call('POST', `/v1/groups/${group}/deploys`, { ...call, body: { manifest, ...options } })
   }
 
   /** Connects a member. */
-  async member(options: Partial<TestMemberOptions> = {}): Promise<TestMember> {
+  async member(options: TestMemberOptions = {}): Promise<TestMember> {
     const token = options.token ?? (await this.token('member'))
-    const member = new TestMember({ url: this.url, token, ...options })
-    this.#t.after(() => member.cut())
-    await member.connect()
+    const member = new TestMember(this.#t, [this.url], { ...options, token })
+    await until(() => member.isConnected)
     return member
+  }
+
+  /** Returns the reason why a member is not admitted. */
+  async refusal(options: TestMemberOptions): Promise<string> {
+    const { member, problems } = new TestMember(this.#t, [this.url], options)
+    await until(() => problems.length > 0)
+    member.close()
+    return problems[0]!
   }
 }
 

@@ -51,6 +51,7 @@ export class FakeMember {
     this.#connection = controller.core.members.connect(
       { ...hello, version: '1', adminUrl: null, ...this.#state(controller.nowMs()) },
       link,
+      'token',
     )
   }
 
