@@ -238,6 +238,12 @@ test('records sent to a Kafka broker', { skip: kafkaSkip }, async (t) => {
   await runAll(t, trial, [{ name: 'broker and workers killed', begin, end, mayRepeat: true, kills: true }])
 })
 
+/** Page of a search in Elasticsearch. One search returns at most 10,000 records. */
+interface Page {
+  readonly _scroll_id: string
+  readonly hits: { readonly hits: readonly { readonly _source: object }[] }
+}
+
 test('records sent to an Elasticsearch node', { skip: elasticsearchSkip }, async (t) => {
   const dir = scratch(t)
   let node = await startElasticsearch({ dir })
@@ -250,10 +256,14 @@ test('records sent to an Elasticsearch node', { skip: elasticsearchSkip }, async
   }
   const lines = async (): Promise<string[]> => {
     await request('POST', `/${stream}/_refresh`)
-    const found = (await request('POST', `/${stream}/_search`, { size: 10_000 })) as {
-      readonly hits: { readonly hits: readonly { readonly _source: object }[] }
+    const found: string[] = []
+    let page = (await request('POST', `/${stream}/_search?scroll=10m`, { size: 5000 })) as Page
+    while (page.hits.hits.length > 0) {
+      found.push(...page.hits.hits.map(({ _source }) => JSON.stringify(_source)))
+      page = (await request('POST', '/_search/scroll', { scroll: '10m', scroll_id: page._scroll_id })) as Page
     }
-    return found.hits.hits.map(({ _source }) => JSON.stringify(_source))
+    await request('DELETE', '/_search/scroll', { scroll_id: page._scroll_id })
+    return found
   }
   const spool = join(scratch(t), 'spool')
   mkdirSync(spool)

@@ -168,6 +168,10 @@ export interface LogSink {
    */
   record(x: Exchange): void
   identity(): LogIdentity
-  /** Flushes pending records for at most `deadlineMs` milliseconds, then stops the sink's thread. */
-  close(deadlineMs: number): Promise<void>
+  /**
+   * Flushes pending records for at most `deadlineMs` milliseconds, then stops the sink's thread. A thread that does not
+   * react, for example because it is loading a client library on a busy machine, is given up after `patienceMs`
+   * milliseconds, and its records are lost. Default: `deadlineMs`.
+   */
+  close(deadlineMs: number, patienceMs?: number): Promise<void>
 }

@@ -171,6 +171,14 @@ test('a deny list also covers tunnel addresses', () => {
     ...['fe80::5efe:10.1.2.3', '2a00:1:2:3:200:5efe:a01:203'],
   ])
     assert.deepEqual([set.has(ip), set.hasOrTunnels(ip)], [false, true], ip)
-  for (const ip of ['::', '::1', '11.1.2.3', '2002:b01:203::1', '2001:1::a01:203', '2a00::5eff:10.1.2.3', 'acme'])
+  for (const ip of [
+    '::',
+    '::1',
+    '11.1.2.3',
+    '2002:b01:203::1',
+    '2001:1::a01:203',
+    '2a00::5eff:10.1.2.3',
+    'acme',
+  ])
     assert.equal(set.hasOrTunnels(ip), false, ip)
 })

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { EMPTY_LOG, type Exchange, type LogIdentity, type LogSink } from '@sluice/core'
 import { mapCounts, sumOfLogs } from '../telemetry/log-identities.js'
 import { deduplicate } from '../telemetry/spool-takeovers.js'
@@ -38,19 +39,19 @@ export class SwappableSink implements LogSink {
     this.#others.add(sink)
   }
 
-  /** Sends records to the new sink from now on. The old one writes out its records. */
-  switchTo(sink: LogSink, deadlineMs: number): Promise<void> {
+  /** Sends records to the new sink from now on. The old one writes out its records (see `LogSink.close`). */
+  switchTo(sink: LogSink, deadlineMs: number, patienceMs = deadlineMs): Promise<void> {
     const before = this.#current
     this.#current = sink
     sink.announce(this.#announced)
     this.#others.delete(sink)
-    return this.discard(before, deadlineMs)
+    return this.discard(before, deadlineMs, patienceMs)
   }
 
   /** Closes a sink that is not in use. */
-  discard(sink: LogSink, deadlineMs: number): Promise<void> {
+  discard(sink: LogSink, deadlineMs: number, patienceMs = deadlineMs): Promise<void> {
     this.#others.add(sink)
-    const closed = this.#close(sink, deadlineMs)
+    const closed = this.#close(sink, deadlineMs, patienceMs)
     this.#closing.add(closed)
     return closed.finally(() => this.#closing.delete(closed))
   }
@@ -61,15 +62,16 @@ export class SwappableSink implements LogSink {
   }
 
   /**
-   * Closes the current sink and waits for those replaced a moment ago. Their deadlines are earlier than this
-   * one.
+   * Closes the current sink and waits for those replaced a moment ago, at most until the same deadline. Records of one
+   * that has not ended by then are counted by the next owner of its spool.
    */
   async close(deadlineMs: number): Promise<void> {
-    await Promise.all([...this.#closing, this.#current.close(deadlineMs)])
+    const deadline = delay(deadlineMs, undefined, { ref: false })
+    await Promise.all([Promise.race([Promise.all(this.#closing), deadline]), this.#current.close(deadlineMs)])
   }
 
-  async #close(sink: LogSink, deadlineMs: number): Promise<void> {
-    await sink.close(deadlineMs)
+  async #close(sink: LogSink, deadlineMs: number, patienceMs: number): Promise<void> {
+    await sink.close(deadlineMs, patienceMs)
     this.#others.delete(sink)
     const last = mapCounts(sink.identity(), (counts) => ({ ...counts, lagMs: 0 }))
     if (isUsed(last)) this.#closed = deduplicate(sumOfLogs([this.#closed, last]))

@@ -17,6 +17,11 @@ interface WorkerLogOptions {
 
 /** Longest time in milliseconds for a log sink to write out its records. */
 const CLOSE_MS = 5000
+/**
+ * Time in milliseconds after which the thread of a replaced sink is given up. On a busy machine, a thread that is
+ * still loading a client library may react after many seconds, and its records would be lost without need.
+ */
+const PATIENCE_MS = 60_000
 
 /** The parts of a bundle that its log depends on. */
 export interface LoggedBundle {
@@ -86,7 +91,7 @@ export class WorkerLog {
     const { plan, values } = bundle
     const key = keyOf(bundle)
     this.#key = key
-    const switched = this.#sink.switchTo(sink, CLOSE_MS)
+    const switched = this.#sink.switchTo(sink, CLOSE_MS, PATIENCE_MS)
     if (this.#options.worker !== 1) return
     void switched.then(() => {
       // Another bundle may have been activated meanwhile.

@@ -164,6 +164,17 @@ test('closing gives up at the deadline and counts what is left', async (t) => {
   assert.match(problems.at(-1) ?? '', /10 records lost: not written within 50 ms of closing/)
 })
 
+test('a thread that reacts after the deadline loses nothing if there is more patience', async (t) => {
+  const { sink } = open(
+    t,
+    program({ start: 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)' }),
+  )
+  recordMany(sink, 10)
+  await sink.close(50, 600_000)
+  const { received, indexed, droppedBy } = sink.identity()
+  assert.deepEqual({ received, indexed, droppedBy }, { received: 10, indexed: 10, droppedBy: {} })
+})
+
 test('records given up at the deadline are not counted again by the next owner of the spool', async (t) => {
   const calls: string[] = []
   const spool = {

@@ -243,10 +243,10 @@ export class RecordQueue implements LogSink {
     return Number.isNaN(oldestMono) || waiting === 0 ? 0 : Math.max(0, Math.round(steadyMs() - oldestMono))
   }
 
-  close(deadlineMs: number): Promise<void> {
+  close(deadlineMs: number, patienceMs = deadlineMs): Promise<void> {
     // Exchanges under way are now records of another sink.
     this.announce(-this.#announced)
-    this.#closed ??= this.#finish(deadlineMs)
+    this.#closed ??= this.#finish(deadlineMs, patienceMs)
     return this.#closed
   }
 
@@ -288,10 +288,10 @@ export class RecordQueue implements LogSink {
     this.#former = { spools, ...deduplicateCounts(sumOfCounts([this.#former, added])) }
   }
 
-  async #finish(deadlineMs: number): Promise<void> {
+  async #finish(deadlineMs: number, patienceMs: number): Promise<void> {
     clearTimeout(this.#timer)
     this.#thread.start()
-    await this.#thread.close(deadlineMs)
+    await this.#thread.close(deadlineMs, patienceMs)
     const counts = this.#counts
     const left = this.#inRing(counts) + counts.inMemory
     // Counted below, so not by the next owner of the spool.
@@ -300,7 +300,7 @@ export class RecordQueue implements LogSink {
     this.#published -= left
     // An abandoned thread may still change the shared counts.
     this.#final = { ...counts, taken: this.#published, inMemory: 0 }
-    if (left > 0) this.#drop(left, 'close_deadline', `not written within ${deadlineMs} ms of closing`)
+    if (left > 0) this.#drop(left, 'close_deadline', `not written within ${patienceMs} ms of closing`)
     this.#report.send(true)
   }
 

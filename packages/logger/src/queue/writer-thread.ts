@@ -63,15 +63,18 @@ export class WriterThread {
     this.#worker?.postMessage({ kind: 'wake' } satisfies ToThread)
   }
 
-  /** Lets the thread finish its work. Resolves when it has ended, at the latest after `deadlineMs`. */
-  close(deadlineMs: number): Promise<void> {
+  /**
+   * Lets the thread finish its work in `deadlineMs` from when it learns of this. Resolves when it has ended, at the latest
+   * after `patienceMs`.
+   */
+  close(deadlineMs: number, patienceMs: number): Promise<void> {
     clearTimeout(this.#restart)
     const worker = this.#worker
     if (worker === null) return Promise.resolve()
     worker.ref()
     worker.postMessage({ kind: 'close', deadlineMs } satisfies ToThread)
     return new Promise((resolve) => {
-      const deadline = setTimeout(() => this.#abandon(worker), deadlineMs)
+      const deadline = setTimeout(() => this.#abandon(worker), patienceMs)
       this.#onClosed = () => {
         clearTimeout(deadline)
         resolve()

@@ -46,8 +46,8 @@ export class FanOutSink implements LogSink {
     return { ...sumOfCounts(counts.map(([, one]) => one)), targets: Object.fromEntries(counts) }
   }
 
-  async close(deadlineMs: number): Promise<void> {
-    await allOf(this.#outlets.map(({ sink }) => sink.close(deadlineMs)))
+  async close(deadlineMs: number, patienceMs?: number): Promise<void> {
+    await allOf(this.#outlets.map(({ sink }) => sink.close(deadlineMs, patienceMs)))
   }
 }
 
