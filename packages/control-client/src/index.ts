@@ -25,6 +25,7 @@ export {
   type MemberFigures,
   type MemberMessage,
   type MemberState,
+  type MemberTotals,
   PROTOCOL_VERSION,
   parseControllerMessage,
   parseMemberMessage,

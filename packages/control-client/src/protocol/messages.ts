@@ -38,6 +38,18 @@ const figures = message({
   p99Ms: Type.Union([count, Type.Null()]),
 })
 
+const buckets = Type.Array(count, { maxItems: 100 })
+/** Counters of a gateway since its start. Differences between two reports are the traffic between them. */
+const totals = message({
+  responses: count,
+  /** Responses with status 5xx. */
+  errors: count,
+  /** Upper bounds of the latency buckets in seconds. The last bucket has none. */
+  bounds: buckets,
+  /** Number of responses per latency bucket, not cumulative. */
+  buckets,
+})
+
 /** State of a gateway. */
 const state = {
   /** Manifest digest of the active bundle, or null if the gateway serves none. */
@@ -53,6 +65,8 @@ const state = {
   /** Reason why the gateway serves something else than its bundle, such as a local deploy. Absent if it does not. */
   drift: Type.Optional(reason),
   figures: Type.Union([figures, Type.Null()]),
+  /** Absent: the gateway has an older version, or its counters are from before the activation of the bundle. */
+  totals: Type.Optional(totals),
 }
 
 const memberMessage = Type.Union([
@@ -135,6 +149,8 @@ export type ControllerMessage = Static<typeof controllerMessage>
 export type MemberState = Omit<Extract<MemberMessage, { readonly type: 'status' }>, 'type'>
 /** Figures of a gateway since its previous report. */
 export type MemberFigures = Static<typeof figures>
+/** Counters of a gateway since its start. */
+export type MemberTotals = Static<typeof totals>
 
 const ajv = new Ajv({ strict: true, allErrors: false })
 const isMemberMessage = ajv.compile<MemberMessage>(memberMessage)

@@ -86,12 +86,15 @@ export class ConnectedMembers {
   }
 
   #receive(session: MemberSession, message: Exclude<MemberMessage, { readonly type: 'want' }>): void {
-    const before = session.digest
+    const { digest, isCounted } = session
     if (message.type === 'vote') session.takeVote(message)
     else if (message.type === 'outcome') session.takeOutcome(message)
     else if (message.type === 'status') session.takeState(message)
     else return
-    this.#changed(session, message.type !== 'status' || session.digest !== before)
+    const isUrgent = message.type !== 'status' || session.digest !== digest || session.isCounted !== isCounted
+    // Another controller may compare the figures with those of canaries.
+    const isCompared = groupOf(this.#options.log.state, session.hello.group).pending?.canary != null
+    this.#changed(session, isUrgent || isCompared)
   }
 
   #changed(session: MemberSession, isUrgent: boolean): void {
@@ -128,15 +131,14 @@ export class ConnectedMembers {
     session: MemberSession,
     { deploy, chunks }: Extract<MemberMessage, { readonly type: 'want' }>,
   ): Promise<void> {
-    const { log, bundles } = this.#options
-    const known = groupOf(log.state, session.hello.group).deploys.find((one) => one.deploy === deploy)
+    const { bundles } = this.#options
     // A member may only read the chunks of a bundle that it was sent.
-    const isExpected = known !== undefined && session.expects(deploy)
-    const bundle = isExpected ? await bundles.load(known.digest) : null
+    const digest = session.bundleOf(deploy)
+    const bundle = digest === null ? null : await bundles.load(digest)
     const missing: string[] = []
-    for (const digest of chunks) {
-      const bytes = bundle?.chunks.has(digest) ? await bundles.chunk(digest) : null
-      if (bytes === null) missing.push(digest)
+    for (const chunk of chunks) {
+      const bytes = bundle?.chunks.has(chunk) ? await bundles.chunk(chunk) : null
+      if (bytes === null) missing.push(chunk)
       else await session.link.sendChunk(bytes)
     }
     if (missing.length > 0) session.link.send({ type: 'missing', deploy, chunks: missing })

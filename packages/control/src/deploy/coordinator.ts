@@ -1,5 +1,8 @@
 import { type Author, CONTROLLER, type ControlLog } from '../state/control-log.js'
 import { type ControlState, type Deploy, groupOf } from '../state/control-state.js'
+import type { CanaryProgress, CanarySettings } from '../store/canary.js'
+import type { LogEvent } from '../store/log-entry.js'
+import { type CanaryVerdict, CanaryWatch, chooseCanaries } from './canary-watch.js'
 import { CONTROLLER_TIMEOUT_MS, type KnownMember } from './fleet.js'
 import type { FleetReports } from './fleet-reports.js'
 import type { Clock } from './member-session.js'
@@ -18,6 +21,8 @@ export interface DeployRequest {
   readonly deadlineMs: number
   /** Digest that must be the committed one, or null. Empty: the group must have none. */
   readonly ifMatch: string | null
+  /** Null: all members take the deploy together. */
+  readonly canary: CanarySettings | null
 }
 
 /** A started deploy, or the reason why it was not started. */
@@ -26,6 +31,7 @@ export type StartResult =
   | { readonly kind: 'unchanged'; readonly head: Deploy }
   | { readonly kind: 'busy'; readonly pending: Deploy }
   | { readonly kind: 'stale'; readonly digest: string | null }
+  | { readonly kind: 'noCanary'; readonly reason: string }
 
 /** Dependencies of the coordinator. */
 export interface CoordinatorOptions {
@@ -41,10 +47,16 @@ export interface CoordinatorOptions {
 /**
  * Starts deploys, decides about them, and aborts those of dead controllers. The log arbitrates between controllers: a
  * decision is appended only while the deploy is undecided.
+ * ```
+ * deploy.started ─► canary.activated ─► canary.passed ─► deploy.committed, deploy.aborted
+ *              └────────── without canaries ──────────┘
+ * ```
  */
 export class Coordinator {
   readonly #options: CoordinatorOptions
   readonly #running = new Map<number, RunningDeploy>()
+  /** Canaries of pending deploys, also of those that other controllers coordinate. */
+  readonly #watches = new Map<number, CanaryWatch>()
   /** Groups for which this controller is appending `deploy.started`. */
   readonly #starting = new Map<string, number>()
   /** Deploys about which a decision is being written, with the time of the last attempt. */
@@ -59,13 +71,20 @@ export class Coordinator {
   /** Starts a deploy. Its bundle is in the store. @throws Error if the store is unavailable */
   async start(request: DeployRequest, author: Author): Promise<StartResult> {
     const { log, clock } = this.#options
-    const { group, ifMatch, ...event } = request
+    const { group, ifMatch, canary, ...event } = request
     let refusal: StartResult | null = null
     this.#starting.set(group, (this.#starting.get(group) ?? 0) + 1)
     try {
       const deploy = await log.append(author, (state) => {
         refusal = refusalOf(state, request, this.#hasDrift(group))
-        return refusal === null ? { type: 'deploy.started', group, ...event } : null
+        if (refusal !== null) return null
+        if (canary === null) return { type: 'deploy.started', group, ...event }
+        const members = chooseCanaries(groupOf(state, group), this.#options.fleet.members(), canary.size)
+        if (typeof members === 'string') {
+          refusal = { kind: 'noCanary', reason: members }
+          return null
+        }
+        return { type: 'deploy.started', group, ...event, canary: { ...canary, members } }
       })
       if (deploy === null) return refusal!
       const run = new RunningDeploy(groupOf(log.state, group), deploy, clock)
@@ -79,15 +98,33 @@ export class Coordinator {
     }
   }
 
+  /** Aborts the pending deploy of a group. Returns its number, or null if there is none. */
+  async abort(group: string, author: Author): Promise<number | null> {
+    let aborted: number | null = null
+    await this.#options.log.append(author, (state) => {
+      aborted = groupOf(state, group).pending?.deploy ?? null
+      if (aborted === null) return null
+      return { type: 'deploy.aborted', group, deploy: aborted, reasons: [`aborted by ${author.actor}`] }
+    })
+    return aborted
+  }
+
+  /** Returns the progress of the canary of a group, or null if there is none. */
+  canaryOf(group: string): CanaryProgress | null {
+    const { pending } = groupOf(this.#options.log.state, group)
+    return this.#watches.get(pending?.deploy ?? 0)?.progress ?? null
+  }
+
   /** Advances all deploys. Called after each change and regularly, for deadlines. */
   advance(): void {
-    if (this.#running.size === 0 && this.#pendingDeploys().length === 0) return
+    const pending = this.#pendingDeploys()
+    for (const number of this.#watches.keys())
+      if (!pending.some(({ deploy }) => deploy === number)) this.#watches.delete(number)
+    if (this.#running.size === 0 && pending.length === 0) return
     const members = this.#options.fleet.members()
-    for (const deploy of this.#pendingDeploys()) this.#decide(deploy, members)
+    for (const deploy of pending) this.#decide(deploy, members)
     for (const [number, run] of this.#running) {
-      const { group } = run
-      const settled = groupOf(this.#options.log.state, group).deploys.find(({ deploy }) => deploy === number)
-      const result = settled === undefined ? null : run.advance(settled, members)
+      const result = run.advance(groupOf(this.#options.log.state, run.group), members)
       if (result === null) continue
       this.#running.delete(number)
       this.#options.onDecision(result)
@@ -111,14 +148,30 @@ export class Coordinator {
 
   #decide(deploy: Deploy, members: readonly KnownMember[]): void {
     const run = this.#running.get(deploy.deploy)
+    const canary = this.#watchCanary(deploy, members)
     if (run === undefined) {
       if (this.#abandonment(deploy) !== null) this.#attempt(deploy, () => this.#abandon(deploy))
       return
     }
-    const verdict = run.verdict(members)
-    if (verdict.kind === 'commit') this.#write(deploy, { type: 'deploy.committed', missing: verdict.missing })
+    const progress = this.#watches.get(deploy.deploy)?.progress ?? null
+    if (progress !== null) run.tellCanary(progress)
+    const verdict = canary ?? run.verdict(deploy, members)
+    if (verdict.kind === 'activated') this.#write(deploy, { type: 'canary.activated' })
+    else if (verdict.kind === 'passed')
+      this.#write(deploy, { type: 'canary.passed', comparison: verdict.comparison })
+    else if (verdict.kind === 'commit')
+      this.#write(deploy, { type: 'deploy.committed', missing: verdict.missing })
     else if (verdict.kind === 'abort')
       this.#write(deploy, { type: 'deploy.aborted', reasons: verdict.reasons })
+  }
+
+  /** Updates the comparison of a deploy. Returns the decision while only canaries serve it, otherwise null. */
+  #watchCanary(deploy: Deploy, members: readonly KnownMember[]): CanaryVerdict | null {
+    if (deploy.canary === null) return null
+    const watch = this.#watches.get(deploy.deploy) ?? new CanaryWatch(deploy, this.#options.clock)
+    this.#watches.set(deploy.deploy, watch)
+    const verdict = watch.advance(deploy, members)
+    return deploy.canary.phase === 'passed' ? null : verdict
   }
 
   /** Returns the reason why nobody coordinates an undecided deploy any more, or null. */
@@ -165,18 +218,17 @@ export class Coordinator {
   }
 }
 
-type Decision =
-  | { readonly type: 'deploy.committed'; readonly missing: readonly string[] }
-  | { readonly type: 'deploy.aborted'; readonly reasons: readonly string[] }
+type Decision<E = LogEvent> = E extends { readonly deploy: number } ? Omit<E, 'group' | 'deploy'> : never
 
 function refusalOf(
   state: ControlState,
-  { group, digest, ifMatch }: DeployRequest,
+  { group, digest, ifMatch, canary }: DeployRequest,
   hasDrift: boolean,
 ): StartResult | null {
   const { head, pending } = groupOf(state, group)
   if (ifMatch !== null && ifMatch !== (head?.digest ?? ''))
     return { kind: 'stale', digest: head?.digest ?? null }
   if (pending !== null) return { kind: 'busy', pending }
-  return head?.digest === digest && !hasDrift ? { kind: 'unchanged', head } : null
+  // Canaries of the committed bundle would have nothing to compare: all members serve it.
+  return head?.digest === digest && (canary !== null || !hasDrift) ? { kind: 'unchanged', head } : null
 }

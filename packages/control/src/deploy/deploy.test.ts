@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { array, asyncProperty, assert as check, constantFrom, integer, oneof, record } from 'fast-check'
+import { CONTROLLER } from '../state/control-log.js'
 import { fleetOf } from './fleet.js'
 import { FakeCluster, type FakeController } from './testing/cluster.js'
 
@@ -13,13 +14,20 @@ async function pair() {
   return { cluster, a, b }
 }
 
-/** Checks what holds at any time: members activate committed bundles only, in the order of the log. */
+const CANARY = { size: '1', forMs: 10_000, abortOn: 'errors > 1%' }
+
+/** Checks what holds at any time: members except canaries activate committed bundles only, in the order of the log. */
 async function checkSafety(cluster: FakeCluster): Promise<void> {
-  const deploys = new Map((await cluster.deploys()).map((deploy) => [deploy.deploy, deploy]))
+  const deploys = await cluster.deploys()
   for (const { id, activated } of cluster.members) {
-    for (const [deploy, digest] of activated) {
-      assert.equal(deploys.get(deploy)?.status, 'committed', `${id} activated deploy ${deploy}`)
-      assert.equal(deploys.get(deploy)?.digest, digest)
+    for (const [number, digest] of activated) {
+      const known = deploys.find(({ deploy }) => deploy === number)
+      // Canaries return to a committed bundle with a number of its own.
+      const isReturn =
+        known === undefined && deploys.some((one) => one.digest === digest && one.status === 'committed')
+      const isCanary = known?.canary?.members.some(({ member }) => member === id)
+      assert.ok(isReturn || isCanary || known?.status === 'committed', `${id} activated deploy ${number}`)
+      if (known !== undefined) assert.equal(known.digest, digest)
     }
     assert.deepEqual(
       activated.map(([deploy]) => deploy).sort((x, y) => x - y),
@@ -58,11 +66,17 @@ test('members of several controllers activate together', async () => {
   for (const { received } of cluster.members) assert.deepEqual(received, ['prepare 1', 'activate 1'])
 })
 
-test('a controller killed at any step leaves all members with one document', async () => {
+for (const canary of [null, CANARY])
+  test(`a controller killed at any step ${canary === null ? '' : 'of a canary '}leaves all members with one document`, () =>
+    killAtAnyStep(canary))
+
+async function killAtAnyStep(canary: typeof CANARY | null): Promise<void> {
   let wasCommitted = false
   let wasAborted = false
-  for (let step = 0.5; ; step += 0.5) {
+  for (let step = 0.5; ; step += canary === null ? 0.5 : 2.5) {
     const { cluster, a, b } = await pair()
+    await cluster.deploy(a)
+    await cluster.settle()
     const { calls } = a.store
     let isKilled = false
     a.store.onCall = (at) => {
@@ -70,8 +84,8 @@ test('a controller killed at any step leaves all members with one document', asy
       isKilled = true
       cluster.kill(a)
     }
-    void cluster.deploy(a).catch(() => {})
-    await cluster.settle()
+    void cluster.deploy(a, { canary }).catch(() => {})
+    await (canary === null ? cluster.settle() : cluster.pass(20_000, 5000))
     if (!isKilled) {
       assert.ok(wasCommitted && wasAborted)
       return
@@ -79,13 +93,13 @@ test('a controller killed at any step leaves all members with one document', asy
     await checkSafety(cluster)
     for (const member of cluster.members) if (member.connectedTo === null) member.connect(b)
     await cluster.pass(15_000)
-    const [deploy] = await cluster.deploys()
+    const [, deploy] = await cluster.deploys()
     assert.notEqual(deploy?.status, 'pending', `step ${step}`)
     if (deploy?.status === 'committed') wasCommitted = true
     else wasAborted = true
     await checkConvergence(cluster)
   }
-})
+}
 
 test('a refusing member aborts a deploy at once', async () => {
   const { cluster, a } = await pair()
@@ -194,8 +208,11 @@ test('a member that cannot activate the committed bundle is asked less and less 
 test('any order of deploys, deaths and cuts ends with one document', async () => {
   const member = integer({ min: 0, max: 2 })
   const step = oneof(
-    record({ kind: constantFrom('deploy', 'kill', 'start'), at: integer({ min: 0, max: 2 }) }),
-    record({ kind: constantFrom('cut', 'connect', 'refuse', 'hang', 'mend'), at: member }),
+    record({
+      kind: constantFrom('deploy', 'canary', 'abort', 'kill', 'start'),
+      at: integer({ min: 0, max: 2 }),
+    }),
+    record({ kind: constantFrom('cut', 'connect', 'refuse', 'hang', 'errors', 'mend'), at: member }),
     record({ kind: constantFrom('pass'), at: integer({ min: 0, max: 40 }) }),
   )
   const run = async (steps: readonly { readonly kind: string; readonly at: number }[]): Promise<void> => {
@@ -204,8 +221,12 @@ test('any order of deploys, deaths and cuts ends with one document', async () =>
       const controller: FakeController | undefined =
         cluster.controllers[at % Math.max(1, cluster.controllers.length)]
       const subject = cluster.members[at % 3]!
-      if (kind === 'deploy' && controller)
-        void cluster.deploy(controller, { deadlineMs: 5000 }).catch(() => {})
+      if ((kind === 'deploy' || kind === 'canary') && controller)
+        void cluster
+          .deploy(controller, { deadlineMs: 5000, canary: kind === 'canary' ? CANARY : null })
+          .catch(() => {})
+      else if (kind === 'abort') void controller?.core.coordinator.abort('edge', CONTROLLER).catch(() => {})
+      else if (kind === 'errors') subject.respond({ errors: 100 })
       else if (kind === 'kill' && controller) cluster.kill(controller)
       else if (kind === 'start' && cluster.controllers.length < 3) await cluster.controller()
       else if (kind === 'cut') subject.cut()

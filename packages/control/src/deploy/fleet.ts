@@ -1,5 +1,5 @@
 import type { MemberFigures } from '@sluice/control-client'
-import { type ControlState, groupOf } from '../state/control-state.js'
+import { type ControlState, groupOf, isCanary } from '../state/control-state.js'
 import { MEMBER_MEMORY_MS, type MemberReport, type Reports } from '../store/control-store.js'
 
 /** Time without a report after which a controller counts as dead, in milliseconds. */
@@ -37,9 +37,9 @@ export interface FleetMember {
   readonly adminUrl: string | null
   /**
    * `inSync`: serves the committed bundle. `drifted`: serves another one, see `reason`. `away`: not connected.
-   * `unmanaged`: the group has no committed bundle.
+   * `unmanaged`: the group has no committed bundle. `canary`: serves the bundle of a pending deploy before the others.
    */
-  readonly status: 'inSync' | 'drifted' | 'away' | 'unmanaged'
+  readonly status: 'inSync' | 'drifted' | 'away' | 'unmanaged' | 'canary'
   readonly reason: string | null
   readonly digest: string | null
   readonly deploy: number
@@ -57,10 +57,13 @@ export interface FleetMember {
 export function fleetOf(state: ControlState, members: readonly KnownMember[]): FleetMember[] {
   return members.map((known) => {
     const { member, name, group, version, adminUrl, controller, clockDifferenceMs } = known
-    const { head, deploys } = groupOf(state, group)
+    const ofGroup = groupOf(state, group)
+    const { head, deploys, pending } = ofGroup
     const { digest, deploy, isReady, workers, figures } = known.state
+    const isTrial = isCanary(ofGroup, member) && digest === pending!.digest
     const isInSync = digest === head?.digest && known.state.drift === undefined
-    const status = !known.isConnected ? 'away' : head === null ? 'unmanaged' : isInSync ? 'inSync' : 'drifted'
+    const managed = isTrial ? 'canary' : isInSync ? 'inSync' : 'drifted'
+    const status = !known.isConnected ? 'away' : head === null ? 'unmanaged' : managed
     const newer = deploys.filter((one) => one.status === 'committed' && one.deploy > deploy)
     return {
       ...{ member, name, group, version, adminUrl, status, reason: reasonOf(known, status), digest, deploy },

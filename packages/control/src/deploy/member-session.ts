@@ -1,5 +1,5 @@
 import type { ControllerMessage, Manifest, MemberMessage, MemberState } from '@sluice/control-client'
-import type { Deploy, Group } from '../state/control-state.js'
+import { type Deploy, type Group, isCanary } from '../state/control-state.js'
 import type { MemberReport, MemberVote } from '../store/control-store.js'
 
 /** Backoff for members that cannot activate the committed bundle, in milliseconds. */
@@ -49,6 +49,8 @@ export class MemberSession {
   #prepared: Deploy | null = null
   /** The deploy that the member was told to activate, until it answers. */
   #awaited: { readonly deploy: number; readonly digest: string; readonly sinceMs: number } | null = null
+  /** The deploy that was sent to this member as a canary last. */
+  #served = 0
   #failures = 0
   #retryAtMs = 0
   #driftReason: string | null = null
@@ -72,15 +74,24 @@ export class MemberSession {
     return this.#state.digest
   }
 
-  /** True if the member may request the chunks of this deploy. */
-  expects(deploy: number): boolean {
-    return this.#prepared?.deploy === deploy || this.#awaited?.deploy === deploy
+  /** True if the member has reported counters since its last activation. */
+  get isCounted(): boolean {
+    return this.#state.totals !== undefined
+  }
+
+  /** Returns the bundle whose chunks the member may request for this number, or null. */
+  bundleOf(deploy: number): string | null {
+    return [this.#prepared, this.#awaited].find((one) => one?.deploy === deploy)?.digest ?? null
   }
 
   takeState(state: MemberState): void {
-    const { digest, deploy, isReady, reason, workers, at, drift, figures } = state
+    const { digest, deploy, isReady, reason, workers, at, drift, figures, totals } = state
     const always = { digest, deploy, isReady, reason, workers, at, figures }
-    this.#state = drift === undefined ? always : { ...always, drift }
+    this.#state = {
+      ...always,
+      ...(drift === undefined ? {} : { drift }),
+      ...(totals === undefined ? {} : { totals }),
+    }
     // The answer may be lost if the member reconnects.
     if (this.#awaited?.deploy === deploy) this.#awaited = null
     const atMs = Date.parse(at)
@@ -96,7 +107,9 @@ export class MemberSession {
     if (awaited?.deploy !== deploy) return
     this.#awaited = null
     if (outcome === 'active') {
-      this.#state = { ...this.#state, deploy, digest: awaited.digest }
+      // Its counters are from before the activation.
+      const { totals: _, ...state } = this.#state
+      this.#state = { ...state, deploy, digest: awaited.digest }
       this.#failures = 0
       this.#driftReason = null
     } else if (outcome === 'refused') this.#fail(deploy, reasons.join('; ') || 'refused without a reason')
@@ -105,9 +118,15 @@ export class MemberSession {
   /** Sends what the member needs to get to the state of its group. `manifestOf` returns null while one is loading. */
   reconcile(group: Group, manifestOf: (digest: string) => Manifest | null): void {
     this.#settle(group)
-    const { pending, head } = group
-    if (pending !== null) this.#prepare(pending, manifestOf)
-    else if (head !== null) this.#catchUp(head, manifestOf)
+    const { pending, head, returnNumber } = group
+    const isCanaryRunning = pending?.canary != null && pending.canary.phase !== 'passed'
+    if (pending !== null && isCanary(group, this.hello.member)) {
+      if (isCanaryRunning) this.#serveFirst(pending, manifestOf)
+    } else if (pending !== null && !isCanaryRunning) this.#prepare(pending, manifestOf)
+    else if (head !== null) {
+      const number = this.#state.deploy > head.deploy ? returnNumber : head.deploy
+      this.#catchUp({ ...head, deploy: number }, manifestOf)
+    }
   }
 
   report(controller: string, isConnected = true): MemberReport {
@@ -117,6 +136,20 @@ export class MemberSession {
       ...{ member, group, name, version, adminUrl, controller, isConnected, owner, state: this.#state },
       ...{ clockDifferenceMs: this.#clockDifferenceMs, vote: this.#vote, driftReason: this.#driftReason },
     }
+  }
+
+  /** Sends the bundle of a deploy to a canary, once. */
+  #serveFirst(pending: Deploy, manifestOf: (digest: string) => Manifest | null): void {
+    if (this.#served === pending.deploy || this.#state.digest === pending.digest) return
+    const manifest = manifestOf(pending.digest)
+    if (manifest === null) return
+    this.#served = pending.deploy
+    this.#serve(pending, manifest)
+  }
+
+  #serve({ deploy, digest, note, actor }: Deploy, manifest: Manifest): void {
+    this.#awaited = { deploy, digest, sinceMs: this.#clock.steadyMs() }
+    this.link.send({ type: 'serve', deploy, manifest, note, actor })
   }
 
   #prepare(pending: Deploy, manifestOf: (digest: string) => Manifest | null): void {
@@ -159,9 +192,7 @@ export class MemberSession {
     if (this.#failures > 0 && now < this.#retryAtMs) return
     const manifest = manifestOf(head.digest)
     if (manifest === null) return
-    const { deploy, digest, note, actor } = head
-    this.#awaited = { deploy, digest, sinceMs: now }
-    this.link.send({ type: 'serve', deploy, manifest, note, actor })
+    this.#serve(head, manifest)
   }
 
   #fail(deploy: number, reason: string): void {

@@ -1,10 +1,13 @@
 import type { Deploy, Group } from '../state/control-state.js'
+import type { CanaryProgress } from '../store/canary.js'
 import type { KnownMember } from './fleet.js'
 import type { Clock } from './member-session.js'
 import { type Verdict, verdictOf } from './verdict.js'
 
 /** Time for members to activate a committed bundle before the result is reported without them, in milliseconds. */
 const ACTIVATION_MS = 15_000
+/** Interval of events about a canary, in milliseconds. */
+const CANARY_EVENT_MS = 5000
 
 /** Progress of a deploy. */
 export type DeployEvent =
@@ -16,6 +19,7 @@ export type DeployEvent =
       readonly vote: string
       readonly reasons: readonly string[]
     }
+  | ({ readonly event: 'canary' } & CanaryProgress)
   | { readonly event: 'committed' }
   | { readonly event: 'active'; readonly member: string }
 
@@ -34,6 +38,7 @@ export interface DeployResult {
   readonly deploy: number
   readonly digest: string
   readonly reasons: readonly string[]
+  /** All known members, or the canaries of an aborted deploy. `active`: serves the committed bundle. */
   readonly members: readonly MemberOutcome[]
 }
 
@@ -45,12 +50,15 @@ export class RunningDeploy {
   readonly done: Promise<DeployResult>
   readonly #clock: Clock
   readonly #quorumPercent: number
-  readonly #deadlineMs: number
+  readonly #prepareMs: number
+  #deadlineMs: number | null = null
   /** Steps by their key: a few per member. */
   readonly #events = new Map<string, DeployEvent>()
   readonly #listeners = new Set<(event: DeployEvent) => void>()
   #finish: (result: DeployResult) => void = () => {}
-  #committedMs: number | null = null
+  #decidedMs: number | null = null
+  #canaryMs = Number.NEGATIVE_INFINITY
+  #phase = ''
 
   constructor({ name, deploys }: Group, deploy: number, clock: Clock) {
     const { quorumPercent, deadlineMs } = deploys.find((known) => known.deploy === deploy)!
@@ -61,7 +69,7 @@ export class RunningDeploy {
     })
     this.#clock = clock
     this.#quorumPercent = quorumPercent
-    this.#deadlineMs = clock.steadyMs() + deadlineMs
+    this.#prepareMs = deadlineMs
   }
 
   /** Calls the listener for each step, also for earlier ones. */
@@ -70,13 +78,26 @@ export class RunningDeploy {
     this.#listeners.add(listener)
   }
 
-  /** Decides about the deploy. */
-  verdict(members: readonly KnownMember[]): Verdict {
+  /** Tells listeners about the canaries, from time to time. */
+  tellCanary(progress: CanaryProgress): void {
+    const now = this.#clock.steadyMs()
+    if (progress.phase === this.#phase && now - this.#canaryMs < CANARY_EVENT_MS) return
+    this.#phase = progress.phase
+    this.#canaryMs = now
+    this.#events.delete('canary')
+    this.#tell('canary', { event: 'canary', ...progress })
+  }
+
+  /** Decides about the deploy to all members. */
+  verdict({ digest, canary }: Deploy, members: readonly KnownMember[]): Verdict {
+    this.#deadlineMs ??= this.#clock.steadyMs() + this.#prepareMs
     const known = members.filter(({ group }) => group === this.group)
     const names = known.filter(({ isConnected }) => isConnected).map(({ name }) => name)
     this.#tell('started', { event: 'started', deploy: this.deploy, members: names })
-    const voters = known.map(({ name, member, isConnected, vote }) => {
-      const own = vote?.deploy === this.deploy ? vote : null
+    const voters = known.map(({ name, member, isConnected, vote, state }) => {
+      const isActive = canary !== null && state.deploy === this.deploy && state.digest === digest
+      const active = isActive ? { deploy: this.deploy, vote: 'unchanged' as const, reasons: [] } : null
+      const own = vote?.deploy === this.deploy ? vote : active
       if (own !== null)
         this.#tell(`vote ${member}`, { event: 'vote', member: name, vote: own.vote, reasons: own.reasons })
       return { name, isConnected, vote: own }
@@ -86,28 +107,30 @@ export class RunningDeploy {
   }
 
   /** Returns the result if the deploy has ended, otherwise null. */
-  advance(deploy: Deploy, members: readonly KnownMember[]): DeployResult | null {
-    if (deploy.status === 'pending') return null
-    const outcomes = members
-      .filter(({ group }) => group === this.group)
-      .map((member) => outcomeOf(member, deploy))
+  advance({ deploys, head }: Group, members: readonly KnownMember[]): DeployResult | null {
+    const deploy = deploys.find((known) => known.deploy === this.deploy)
+    if (deploy === undefined || deploy.status === 'pending') return null
     const isCommitted = deploy.status === 'committed'
+    const canaries = deploy.canary?.members.map(({ member }) => member) ?? []
+    const outcomes = members
+      .filter(({ group, member }) => group === this.group && (isCommitted || canaries.includes(member)))
+      .map((member) => outcomeOf(member, isCommitted ? deploy : head))
+    this.#decidedMs ??= this.#clock.steadyMs()
     if (isCommitted) {
-      this.#committedMs ??= this.#clock.steadyMs()
       this.#tell('committed', { event: 'committed' })
       for (const { member, name, outcome } of outcomes)
         if (outcome === 'active') this.#tell(`active ${member}`, { event: 'active', member: name })
-      const isWaiting = outcomes.some(({ outcome, reason }) => outcome === 'pending' && reason === null)
-      if (isWaiting && this.#clock.steadyMs() - this.#committedMs < ACTIVATION_MS) return null
     }
+    const isWaiting = outcomes.some(({ outcome, reason }) => outcome === 'pending' && reason === null)
+    if (isWaiting && this.#clock.steadyMs() - this.#decidedMs < ACTIVATION_MS) return null
     const { group, digest, reasons } = deploy
-    const head = {
+    const outcome = {
       result: isCommitted ? ('committed' as const) : ('aborted' as const),
       group,
       digest,
       reasons,
     }
-    const result = { ...head, deploy: this.deploy, members: isCommitted ? outcomes : [] }
+    const result = { ...outcome, deploy: this.deploy, members: outcomes }
     this.#finish(result)
     this.#listeners.clear()
     return result
@@ -120,9 +143,9 @@ export class RunningDeploy {
   }
 }
 
-function outcomeOf(known: KnownMember, { digest }: Deploy): MemberOutcome {
+function outcomeOf(known: KnownMember, deploy: Deploy | null): MemberOutcome {
   const { member, name } = known
   if (!known.isConnected) return { member, name, outcome: 'away', reason: 'not connected' }
-  if (known.state.digest === digest) return { member, name, outcome: 'active', reason: null }
+  if (known.state.digest === deploy?.digest) return { member, name, outcome: 'active', reason: null }
   return { member, name, outcome: 'pending', reason: known.driftReason }
 }

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import type { Static } from '@sluice/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { parseAbortCondition } from '../deploy/abort-condition.js'
 import type { DeployRequest, StartResult } from '../deploy/coordinator.js'
 import type { DeployResult, RunningDeploy } from '../deploy/running-deploy.js'
 import { type Deploy, groupOf } from '../state/control-state.js'
@@ -8,7 +9,7 @@ import { type ApiBackend, authorOf, endpoint, type Routes } from './api.js'
 import { deployOf } from './bundle-routes.js'
 import { storeManifest, validated } from './deploy-preparation.js'
 import { ControlProblem } from './problem.js'
-import { DeployBody, GroupParams, ResultView, RollbackBody } from './schemas.js'
+import { AbortView, DeployBody, GroupParams, ResultView, RollbackBody } from './schemas.js'
 
 /** Content type of a response with progress: one JSON object per line; the last one is the result or a problem. */
 const PROGRESS_TYPE = 'application/x-ndjson'
@@ -25,7 +26,10 @@ export const deployRoutes: Routes = (app, backend) => {
     }),
     async (request, reply) => {
       const { group } = request.params
-      const { manifest, note, quorumPercent, deadlineMs, dryRun } = request.body
+      const { manifest, note, quorumPercent, deadlineMs, dryRun, canary = null } = request.body
+      const { problem } = parseAbortCondition(canary?.abortOn ?? '')
+      if (canary !== null && problem !== null)
+        throw new ControlProblem('GW_CONTROL_BAD_REQUEST', `abortOn: ${problem}`)
       const ifMatch = conditionOf(request)
       const digest = await storeManifest(backend, manifest)
       const { head } = groupOf(backend.log.state, group)
@@ -35,7 +39,7 @@ export const deployRoutes: Routes = (app, backend) => {
         return { result: 'valid', group, digest, changes, warnings }
       }
       await validated(backend, digest)
-      const options = { note, quorumPercent, deadlineMs, ifMatch, rollbackTo: null }
+      const options = { note, quorumPercent, deadlineMs, ifMatch, rollbackTo: null, canary }
       return deploy(backend, { group, digest, ...options }, { request, reply })
     },
   )
@@ -53,7 +57,24 @@ export const deployRoutes: Routes = (app, backend) => {
       if (bundle !== null) await storeManifest(backend, bundle.manifest)
       await validated(backend, digest)
       const ifMatch = conditionOf(request)
-      return deploy(backend, { group, digest, ...options, ifMatch, rollbackTo }, { request, reply })
+      return deploy(
+        backend,
+        { group, digest, ...options, ifMatch, rollbackTo, canary: null },
+        { request, reply },
+      )
+    },
+  )
+  app.post<{ Params: Static<typeof GroupParams> }>(
+    '/v1/groups/:group/abort',
+    endpoint('deployer', {
+      summary: 'Aborts the pending deploy. Canaries return to the committed bundle.',
+      ...{ params: GroupParams, response: AbortView },
+    }),
+    async (request) => {
+      const { group } = request.params
+      const aborted = await backend.coordinator.abort(group, authorOf(request))
+      if (aborted !== null) return { group, deploy: aborted }
+      throw new ControlProblem('GW_CONTROL_NOT_FOUND', `no deploy of the group '${group}' is pending`)
     },
   )
 }
@@ -83,7 +104,9 @@ function progressOf(run: RunningDeploy): PassThrough {
   const lines = new PassThrough()
   const write = (line: unknown): boolean => lines.write(`${JSON.stringify(line)}\n`)
   lines.on('error', () => {})
-  run.onEvent(write)
+  run.onEvent((event) => {
+    if (event.event !== 'canary' || !lines.writableNeedDrain) write(event)
+  })
   void run.done.then((result) => {
     write(result.result === 'aborted' ? aborted(result).body : result)
     lines.end()
@@ -95,16 +118,19 @@ function refusalOf(
   refused: Exclude<StartResult, { readonly kind: 'started' | 'unchanged' }>,
 ): ControlProblem {
   if (refused.kind === 'stale') return stale(refused.digest)
+  if (refused.kind === 'noCanary') return new ControlProblem('GW_CONTROL_CANARY_REFUSED', refused.reason)
   const { deploy: number, actor, at } = refused.pending
   return new ControlProblem(
     'GW_CONTROL_DEPLOYING',
-    `deploy ${number} of ${actor}, started at ${at}, is not finished; try again later`,
+    `deploy ${number} of ${actor}, started at ${at}, is not finished; try again later, or abort it`,
     { members: { deploy: number } },
   )
 }
 
 function aborted(result: DeployResult): ControlProblem {
-  const detail = `nothing was changed: ${result.reasons.join(', ')}`
+  const change =
+    result.members.length === 0 ? 'nothing was changed' : 'the canaries return to the committed bundle'
+  const detail = `${change}: ${result.reasons.join(', ')}`
   return new ControlProblem('GW_CONTROL_ABORTED', detail, { members: { ...result } })
 }
 

@@ -73,7 +73,7 @@ function groupView(backend: ApiBackend, name: string) {
   const connected = members.filter(({ status }) => status !== 'away')
   const inSync = members.filter(({ status }) => status === 'inSync')
   return {
-    ...{ name, head, pending },
+    ...{ name, head, pending, canary: backend.coordinator.canaryOf(name) },
     ...{ members: members.length, connected: connected.length, inSync: inSync.length },
   }
 }

@@ -10,6 +10,7 @@ export const CONTROL_ERRORS = {
   GW_CONTROL_NOT_FOUND: { status: 404, title: 'No such resource' },
   GW_CONTROL_ABORTED: { status: 409, title: 'Deploy aborted' },
   GW_CONTROL_DEPLOYING: { status: 409, title: 'Another deploy is running' },
+  GW_CONTROL_CANARY_REFUSED: { status: 409, title: 'Canary not possible' },
   GW_CONTROL_CHUNKS_MISSING: { status: 409, title: 'Chunks missing' },
   GW_CONTROL_STALE: { status: 412, title: 'Group has changed' },
   GW_CONTROL_BODY_TOO_LARGE: { status: 413, title: 'Body too large' },

@@ -1,5 +1,6 @@
 import { GROUP_PATTERN, ManifestSchema } from '@sluice/control-client'
 import { type Static, type TSchema, Type } from '@sluice/core'
+import { Canary, CanaryProgress, CanarySettings } from '../store/canary.js'
 
 const object = <T extends Record<string, TSchema>>(fields: T) =>
   Type.Object(fields, { additionalProperties: false })
@@ -33,6 +34,7 @@ export const DeployBody = object({
   manifest: ManifestSchema,
   ...deployOptions,
   dryRun: Type.Boolean({ default: false, description: 'True: validate and compare only.' }),
+  canary: Type.Optional(CanarySettings),
 })
 /** Body of a rollback. */
 export const RollbackBody = object({
@@ -87,6 +89,7 @@ export const DeployView = object({
   status: Type.Union([Type.Literal('pending'), Type.Literal('committed'), Type.Literal('aborted')]),
   reasons: texts,
   missing: texts,
+  canary: nullable(Canary),
 })
 /** A group in responses. */
 export const GroupView = object({
@@ -96,7 +99,10 @@ export const GroupView = object({
   members: Type.Integer({ description: 'Number of known members.' }),
   connected: Type.Integer(),
   inSync: Type.Integer(),
+  canary: nullable(CanaryProgress),
 })
+/** Response to an abortion. */
+export const AbortView = object({ group, deploy: deployNumber })
 /** A member in responses. */
 export const MemberView = object({
   member: Type.String(),
@@ -107,6 +113,7 @@ export const MemberView = object({
   status: Type.Union([
     Type.Literal('inSync'),
     Type.Literal('drifted'),
+    Type.Literal('canary'),
     Type.Literal('away'),
     Type.Literal('unmanaged'),
   ]),

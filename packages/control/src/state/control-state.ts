@@ -1,3 +1,4 @@
+import type { Canary } from '../store/canary.js'
 import type { NumberedEntry, Role } from '../store/log-entry.js'
 
 /** Maximum number of deploys of a group in memory. Older ones are in the audit trail only. */
@@ -23,6 +24,8 @@ export interface Deploy {
   readonly reasons: readonly string[]
   /** Names of members that were away when it was committed. */
   readonly missing: readonly string[]
+  /** Null: all members take the deploy together. */
+  readonly canary: Canary | null
 }
 
 /** A group of gateways. */
@@ -32,6 +35,11 @@ export interface Group {
   readonly deploys: readonly Deploy[]
   /** The last committed deploy. Its bundle is what all members should serve. */
   readonly head: Deploy | null
+  /**
+   * Number with which canaries of an aborted deploy get the bundle of `head`: members refuse lower numbers than that of
+   * their bundle. Otherwise the number of `head`.
+   */
+  readonly returnNumber: number
   /** The deploy that is not decided yet. */
   readonly pending: Deploy | null
 }
@@ -61,7 +69,12 @@ export const EMPTY_STATE: ControlState = { seq: 0, groups: new Map(), tokens: ne
 
 /** Returns a group, empty if it has no deploys. */
 export function groupOf({ groups }: ControlState, name: string): Group {
-  return groups.get(name) ?? { name, deploys: [], head: null, pending: null }
+  return groups.get(name) ?? { name, deploys: [], head: null, returnNumber: 0, pending: null }
+}
+
+/** True if a member takes the pending deploy before the others. */
+export function isCanary({ pending }: Group, member: string): boolean {
+  return pending?.canary?.members.some((one) => one.member === member) ?? false
 }
 
 /**
@@ -79,9 +92,19 @@ export function stateAfter(state: ControlState, entry: NumberedEntry): ControlSt
       return { ...next, groups: withKey(state.groups, group.name, { ...group, deploys, pending }) }
     }
     case 'deploy.committed':
-      return decided(next, entry, { status: 'committed', missing: entry.missing })
+      return changed(next, entry, () => ({ status: 'committed', missing: entry.missing }))
     case 'deploy.aborted':
-      return decided(next, entry, { status: 'aborted', reasons: entry.reasons })
+      return changed(next, entry, () => ({ status: 'aborted', reasons: entry.reasons }))
+    case 'canary.activated':
+      return changed(next, entry, ({ canary }) =>
+        canary?.phase === 'activating'
+          ? { canary: { ...canary, phase: 'observing', observedFrom: entry.at } }
+          : {},
+      )
+    case 'canary.passed':
+      return changed(next, entry, ({ canary }) =>
+        canary === null ? {} : { canary: { ...canary, phase: 'passed', comparison: entry.comparison } },
+      )
     case 'token.created': {
       const { token, name, role, groups, sha256 } = entry
       const created = { token, name, role, groups, sha256, createdAt: entry.at, createdBy: entry.actor }
@@ -111,20 +134,28 @@ export function keptBundles({ groups }: ControlState, deploysPerGroup: number): 
 function startedDeploy(entry: Extract<NumberedEntry, { readonly type: 'deploy.started' }>): Deploy {
   const { group, digest, note, rollbackTo, actor, at, controller, quorumPercent, deadlineMs } = entry
   const written = { group, digest, note, rollbackTo, actor, at, controller, quorumPercent, deadlineMs }
-  return { ...written, deploy: entry.seq, status: 'pending', reasons: [], missing: [] }
+  const canary =
+    entry.canary === undefined
+      ? null
+      : { ...entry.canary, phase: 'activating' as const, observedFrom: null, comparison: null }
+  return { ...written, deploy: entry.seq, status: 'pending', reasons: [], missing: [], canary }
 }
 
-function decided(
+/** Changes the pending deploy. */
+function changed(
   state: ControlState,
   { group: name, deploy: number }: { readonly group: string; readonly deploy: number },
-  decision: Partial<Deploy>,
+  change: (pending: Deploy) => Partial<Deploy>,
 ): ControlState {
   const group = groupOf(state, name)
   if (group.pending?.deploy !== number) return state
-  const deploy = { ...group.pending, ...decision }
+  const deploy = { ...group.pending, ...change(group.pending) }
   const deploys = group.deploys.map((known) => (known.deploy === number ? deploy : known))
+  const pending = deploy.status === 'pending' ? deploy : null
   const head = deploy.status === 'committed' ? deploy : group.head
-  return { ...state, groups: withKey(state.groups, name, { name, deploys, head, pending: null }) }
+  const isReturn = deploy.status === 'aborted' && deploy.canary !== null
+  const returnNumber = isReturn ? state.seq : head === group.head ? group.returnNumber : number
+  return { ...state, groups: withKey(state.groups, name, { name, deploys, head, returnNumber, pending }) }
 }
 
 function withKey<T>(map: ReadonlyMap<string, T>, key: string, value: T): ReadonlyMap<string, T> {

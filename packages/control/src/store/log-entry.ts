@@ -1,3 +1,5 @@
+import type { CanaryMember, CanarySettings, Comparison } from './canary.js'
+
 /** Fields of every entry. Together they are the audit trail. */
 interface EntryHead {
   /** Unique id, by which an author finds its entry after a lost connection to the store. */
@@ -27,6 +29,17 @@ export type LogEvent =
       readonly rollbackTo: number | null
       readonly quorumPercent: number
       readonly deadlineMs: number
+      /** Absent: all members take the deploy together. */
+      readonly canary?: CanarySettings & { readonly members: CanaryMember[] }
+    }
+  /** All canaries serve the bundle: the comparison begins. */
+  | { readonly type: 'canary.activated'; readonly group: string; readonly deploy: number }
+  /** The comparison has ended well: the other members prepare the bundle. */
+  | {
+      readonly type: 'canary.passed'
+      readonly group: string
+      readonly deploy: number
+      readonly comparison: Comparison
     }
   | {
       readonly type: 'deploy.committed'

@@ -3,10 +3,12 @@ import {
   bundleOf,
   type ControllerMessage,
   type MemberMessage,
+  type MemberTotals,
   manifestDigest,
 } from '@sluice/control-client'
 import { CONTROLLER } from '../../state/control-log.js'
 import { type Deploy, groupOf } from '../../state/control-state.js'
+import type { CanarySettings } from '../../store/canary.js'
 import type { MemberConnection } from '../connected-members.js'
 import { ControllerCore } from '../controller-core.js'
 import type { StartResult } from '../coordinator.js'
@@ -23,6 +25,10 @@ export class FakeMember {
   deploy = 0
   /** Difference of its clock in milliseconds. */
   clockMs = 0
+  isReady = true
+  drift: string | undefined
+  /** Null: the gateway has an older version. */
+  totals: MemberTotals | null = { responses: 0, errors: 0, bounds: [0.01, 0.1], buckets: [0, 0, 0] }
   readonly received: string[] = []
   /** Digests in the order of their activation, with the deploy. */
   readonly activated: (readonly [number, string])[] = []
@@ -53,6 +59,18 @@ export class FakeMember {
       link,
       'token',
     )
+  }
+
+  /** Reports responses that took less than 10 ms, errors, and slow responses of less than 100 ms. */
+  respond({ fast = 0, slow = 0, errors = 0 } = {}): void {
+    if (this.totals !== null) {
+      const { responses, errors: before, bounds, buckets } = this.totals
+      const [low = 0, high = 0, ...more] = buckets
+      const grown = [low + fast + errors, high + slow, ...more]
+      const all = { responses: responses + fast + slow + errors, errors: before + errors }
+      this.totals = { ...all, bounds, buckets: grown }
+    }
+    this.#answer({ type: 'status', ...this.#state(this.connectedTo?.nowMs() ?? 0) })
   }
 
   cut(): void {
@@ -101,6 +119,7 @@ export class FakeMember {
     this.deploy = deploy
     this.activated.push([deploy, digest])
     this.#answer({ type: 'outcome', deploy, outcome: 'active', reasons: [] })
+    this.respond()
   }
 
   #answer(message: MemberMessage): void {
@@ -111,9 +130,10 @@ export class FakeMember {
   #state(nowMs: number) {
     const at = new Date(nowMs + this.clockMs).toISOString()
     return {
-      ...{ digest: this.digest, deploy: this.deploy, isReady: true, reason: null, workers: 1 },
-      at,
-      figures: null,
+      ...{ digest: this.digest, deploy: this.deploy, isReady: this.isReady, reason: null, workers: 1 },
+      ...(this.drift === undefined ? {} : { drift: this.drift }),
+      ...(this.totals === null ? {} : { totals: this.totals }),
+      ...{ at, figures: null },
     }
   }
 }
@@ -159,11 +179,23 @@ export class FakeCluster {
   /** Starts the deploy of a new document. */
   async deploy(
     { core, store }: FakeController,
-    { quorumPercent = 50, deadlineMs = 30_000, text = `document ${++this.#bundles}` } = {},
+    {
+      quorumPercent = 50,
+      deadlineMs = 30_000,
+      text = `document ${++this.#bundles}`,
+      canary = null as CanarySettings | null,
+    } = {},
   ): Promise<StartResult & { readonly bundle: Bundle }> {
     const bundle = bundleOf(new Map([['gateway.yaml', Buffer.from(text)]]))
     await store.putManifest(bundle.digest, bundle.manifest)
-    const request = { group: 'edge', digest: bundle.digest, note: '', rollbackTo: null, ifMatch: null }
+    const request = {
+      group: 'edge',
+      digest: bundle.digest,
+      note: '',
+      rollbackTo: null,
+      ifMatch: null,
+      canary,
+    }
     return {
       ...(await core.coordinator.start({ ...request, quorumPercent, deadlineMs }, CONTROLLER)),
       bundle,

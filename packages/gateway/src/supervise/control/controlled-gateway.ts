@@ -100,7 +100,7 @@ export class ControlledGateway implements ManagedGateway {
       isReady: ready,
       reason,
       workers: workers.filter(({ state }) => state === 'ready').length,
-      figures: await this.#figures.measure(),
+      ...(await this.#figures.measure()),
       ...(drift === null ? {} : { drift: drift.slice(0, MAX_REASON_CHARS) }),
     }
   }
@@ -111,6 +111,7 @@ export class ControlledGateway implements ManagedGateway {
     try {
       return await this.#parts.deployment.apply(readDocumentFile(documentPath), request)
     } finally {
+      this.#figures.renew()
       this.#parts.onApplied()
     }
   }

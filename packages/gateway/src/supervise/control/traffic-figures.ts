@@ -8,6 +8,23 @@ export interface Figures {
   readonly p99Ms: number | null
 }
 
+/** Counters that a gateway reports to its controller. */
+export interface Totals {
+  readonly responses: number
+  /** Responses with status 5xx. */
+  readonly errors: number
+  /** Upper bounds of the latency buckets in seconds. */
+  readonly bounds: number[]
+  readonly buckets: number[]
+}
+
+/** Result of a measurement. */
+export interface Measured {
+  /** Figures since the measurement before, or null at the first one. */
+  readonly figures: Figures | null
+  readonly totals?: Totals
+}
+
 interface Measurement {
   readonly mono: number
   readonly traffic: Traffic
@@ -21,16 +38,21 @@ const MAX_PAUSE_MS = 30_000
 export class TrafficFigures {
   readonly #samples: () => Promise<readonly Sample[]>
   #last: Measurement | null = null
-  #figures: Figures | null = null
+  #measured: Measured = { figures: null }
   #notBeforeMono = 0
 
   constructor(samples: () => Promise<readonly Sample[]>) {
     this.#samples = samples
   }
 
-  /** Returns the figures since the previous measurement, or null at the first one. */
-  async measure(): Promise<Figures | null> {
-    if (performance.now() < this.#notBeforeMono) return this.#figures
+  /** Makes the next call of `measure` measure again: the counters must be from after an activation. */
+  renew(): void {
+    this.#notBeforeMono = 0
+  }
+
+  /** Returns the traffic since the previous measurement. Soon after one, returns the same again. */
+  async measure(): Promise<Measured> {
+    if (performance.now() < this.#notBeforeMono) return this.#measured
     const usage = process.cpuUsage()
     const samples = await this.#samples()
     const mono = performance.now()
@@ -39,13 +61,16 @@ export class TrafficFigures {
     this.#last = { mono, traffic }
     const { user, system } = process.cpuUsage(usage)
     this.#notBeforeMono = mono + Math.min(MAX_PAUSE_MS, (user + system) / 1000 / MAX_SHARE)
-    if (last === null) return null
-    const { requests, errors, p99 } = ratesBetween(last.traffic, traffic, {
-      seconds: (mono - last.mono) / 1000,
-      bounds,
-    })
-    this.#figures = { requestsPerSecond: requests, errorsPerSecond: errors, p99Ms: p99 }
-    return this.#figures
+    const responses = Object.values(traffic.requests).reduce((sum, count) => sum + count, 0)
+    const totals = {
+      ...{ responses, errors: traffic.requests['5xx'] ?? 0 },
+      ...{ bounds, buckets: [...traffic.buckets] },
+    }
+    const seconds = last === null ? 0 : (mono - last.mono) / 1000
+    const { requests, errors, p99 } = ratesBetween(last?.traffic, traffic, { seconds, bounds })
+    const figures = { requestsPerSecond: requests, errorsPerSecond: errors, p99Ms: p99 }
+    this.#measured = { figures: last === null ? null : figures, totals }
+    return this.#measured
   }
 }
 
