@@ -262,7 +262,7 @@ test('records sent to an Elasticsearch node', { skip: elasticsearchSkip }, async
       found.push(...page.hits.hits.map(({ _source }) => JSON.stringify(_source)))
       page = (await request('POST', '/_search/scroll', { scroll: '10m', scroll_id: page._scroll_id })) as Page
     }
-    await request('DELETE', '/_search/scroll', { scroll_id: page._scroll_id })
+    await request('DELETE', '/_search/scroll/_all')
     return found
   }
   const spool = join(scratch(t), 'spool')
