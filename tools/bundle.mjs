@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, posix, relative } from 'node:path'
+import { basename, dirname, join, posix, relative } from 'node:path'
 import { build } from 'esbuild'
 
 /**
@@ -21,6 +21,8 @@ const PACKAGES = [
 ]
 /** Dependencies that are bundled too, because they consist of very many small modules. */
 const INLINED = ['@sinclair/typebox', '@marcbachmann/cel-js']
+/** Pages by the module that each of them loads: the dashboards of gateways and of the controller. */
+const PAGES = { 'main.js': 'index.html', 'control.js': 'control.html' }
 /** A file next to a module, such as the program of a thread or a process. */
 const FILE_URL = /new URL\(\s*'(\.[^']+)',\s*import\.meta\.url,?\s*\)/g
 /** Modules that turn functions into sandbox scripts. A bundle would rename these functions. */
@@ -55,7 +57,7 @@ async function bundlePackage(folder) {
   writeFileSync(stamp, '')
 }
 
-/** Bundles the dashboard for browsers into `dist/web`. The names of its files contain a hash of their content. */
+/** Bundles the dashboards for browsers into `dist/web`. The names of its files contain a hash of their content. */
 async function bundlePage(folder) {
   const [source, dist, web] = [join(folder, 'src/app'), join(folder, 'dist/app'), join(folder, 'dist/web')]
   const stamp = join(folder, 'dist/.page')
@@ -65,10 +67,15 @@ async function bundlePage(folder) {
   rmSync(web, { recursive: true, force: true })
   mkdirSync(web, { recursive: true })
   const { metafile } = await build({
-    entryPoints: [join(dist, 'main.js'), join(source, 'style.css'), join(source, 'icon.svg')],
+    entryPoints: [
+      ...Object.keys(PAGES).map((module) => join(dist, module)),
+      ...['style.css', 'icon.svg'].map((name) => join(source, name)),
+    ],
     outdir: web,
     entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
     bundle: true,
+    splitting: true,
     minify: true,
     format: 'esm',
     target: 'es2022',
@@ -76,14 +83,16 @@ async function bundlePage(folder) {
     logLevel: 'warning',
     metafile: true,
   })
-  const built = Object.keys(metafile.outputs).map((path) => path.slice(path.lastIndexOf('/') + 1))
-  const nameOf = (extension) => built.find((name) => name.endsWith(extension))
+  const built = Object.keys(metafile.outputs).map((path) => basename(path))
+  const nameOf = (entry) => built.find((name) => name.replace(/-\w+(?=\.)/, '') === entry)
   const page = readFileSync(join(source, 'index.html'), 'utf8')
-  const names = { ICON: nameOf('.svg'), STYLE: nameOf('.css'), SCRIPT: nameOf('.js') }
-  writeFileSync(
-    join(web, 'index.html'),
-    page.replace(/ICON|STYLE|SCRIPT/g, (name) => names[name]),
-  )
+  for (const [module, file] of Object.entries(PAGES)) {
+    const names = { ICON: nameOf('icon.svg'), STYLE: nameOf('style.css'), SCRIPT: nameOf(module) }
+    writeFileSync(
+      join(web, file),
+      page.replace(/ICON|STYLE|SCRIPT/g, (name) => names[name]),
+    )
+  }
   writeFileSync(stamp, '')
 }
 

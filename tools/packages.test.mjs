@@ -31,6 +31,7 @@ test('the packages hold what gw needs outside the repository, and no tests', () 
     ['@sluice/logger', 'dist/bundle/outputs.custom.load-thread.js'],
     ['@sluice/config', 'dist/index.d.ts'],
     ['@sluice/ui', 'dist/web/index.html'],
+    ['@sluice/ui', 'dist/web/control.html'],
     ['@sluice/ui', 'dist/bundle/index.js'],
   ]) {
     assert.ok(files[name]?.includes(file), `${name} has no ${file}`)

@@ -18,8 +18,8 @@ const PACKAGES = {
   'policies-xml': ['core', 'policies'],
   logger: ['core'],
   'control-client': ['core'],
-  control: ['core', 'config', 'policies', 'control-client'],
   ui: ['core'],
+  control: ['core', 'config', 'policies', 'control-client', 'ui'],
   gateway: ['core', 'config', 'control-client', 'ui'],
   cli: ['core', 'config', 'policies', 'policies-xml', 'logger', 'control-client', 'control', 'gateway'],
 }

@@ -78,7 +78,8 @@ export async function startController(options: ControllerOptions): Promise<Contr
     const onError = (error: unknown): void => operationLog.error('api.failed', errorFields(error))
     const validator = new DocumentValidator()
     const backend = { ...core, store, log, validator }
-    const app = await createHttpServer({ backend, authenticator, hosts: names, tls, onError })
+    const isSecure = tls !== null || isBehindProxy
+    const app = await createHttpServer({ backend, authenticator, hosts: names, tls, isSecure, onError })
     const socket = new MemberSocket({
       ...{
         members,

@@ -196,6 +196,8 @@ export {
   queryValue,
   withQuery,
 } from './http/query.js'
+export { cookieName, isForgeable, sessionCookie, sessionIdIn } from './http/session-cookie.js'
+export { Sessions } from './http/sessions.js'
 export { type CallerSpan, isLowerHex, readTraceparent } from './http/traceparent.js'
 export { attemptSpanId } from './lib/attempt-span-id.js'
 export { ByteCollector } from './lib/byte-collector.js'

@@ -21,6 +21,7 @@ import type { RecordNotes } from './contract/record-notes.js'
 export { databaseOf, type PlaceEntry, pointer } from './geo/testing/database-file.js'
 export { closedPort } from './testing/closed-port.js'
 export { cpuMs } from './testing/cpu-time.js'
+export { type Schema, typesOfSchemas } from './testing/schema-types.js'
 
 /** Parts of an exchange. A test sets only the fields it needs. */
 interface ExchangeParts {

@@ -12,6 +12,9 @@ export const noBrowser =
   executablePath === '' &&
   'no chromium; use npm test, or SLUICE_CHROMIUM=chromium after apt-get install chromium'
 
+/** Time for an element to appear, in milliseconds. Long, because a busy machine must not fail a test. */
+const TIMEOUT_MS = 120_000
+
 interface PageOptions {
   readonly colorScheme?: 'light' | 'dark'
   readonly width?: number
@@ -27,6 +30,7 @@ export async function openPage(
   const browser = await chromium.launch({ executablePath: pathOf(executablePath), args: ['--no-sandbox'] })
   t.after(() => browser.close())
   const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } })
+  page.setDefaultTimeout(TIMEOUT_MS)
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(error.message))
   page.on('console', (message) => {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { PeerCertificate } from 'node:tls'
-import { Lockout } from '@sluice/core'
+import { Lockout, Sessions } from '@sluice/core'
 import type { ControlState } from '../state/control-state.js'
 import type { Role } from '../store/log-entry.js'
 import { ControlProblem } from './problem.js'
@@ -22,7 +22,12 @@ export interface Credentials {
   readonly address: string
   /** Authorization header; empty if absent. */
   readonly authorization: string
+  /** Id of a browser session; empty if absent. A token takes precedence. */
+  readonly sessionId?: string
 }
+
+/** Lifetime of a browser session in milliseconds. */
+export const SESSION_MS = 8 * 3_600_000
 
 /** Rank by role. A role includes the permissions of those below it. Members have none of them. */
 const RANK: Readonly<Record<Role, number>> = { member: 0, viewer: 1, deployer: 2, admin: 3 }
@@ -35,10 +40,12 @@ export function newToken(): { readonly text: string; readonly sha256: string } {
   return { text, sha256: digestOf(text) }
 }
 
-/** Authenticates callers by their tokens. */
+/** Authenticates callers by their tokens or browser sessions. */
 export class Authenticator {
   readonly #state: () => ControlState
   readonly #lockout = new Lockout()
+  /** Digests of the tokens that sessions stand for. A session ends when its token is revoked. */
+  readonly #sessions = new Sessions<string>(SESSION_MS)
   /** Tokens of a state by digest. A lookup by digest reveals nothing by its duration. */
   #known: {
     readonly state: ControlState
@@ -51,7 +58,10 @@ export class Authenticator {
   }
 
   /** Returns the caller. @throws ControlProblem if the token is missing or invalid */
-  authenticate({ address, authorization }: Credentials): Caller {
+  authenticate({ address, authorization, sessionId = '' }: Credentials): Caller {
+    const session = authorization === '' && sessionId !== '' ? this.#sessions.get(sessionId) : null
+    const owner = session === null ? undefined : this.#callers().get(session)
+    if (owner !== undefined) return { ...owner, address }
     const presented = /^bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1]
     if (presented === undefined)
       throw new ControlProblem('GW_CONTROL_AUTH_MISSING', 'send a token as `Authorization: Bearer TOKEN`', {
@@ -71,6 +81,16 @@ export class Authenticator {
     throw new ControlProblem('GW_CONTROL_AUTH_INVALID', 'the token is unknown or revoked', {
       headers: CHALLENGE,
     })
+  }
+
+  /** Opens a browser session for a valid token. Returns its id. */
+  logIn(token: string, { actor }: Caller): string {
+    return this.#sessions.open(actor, digestOf(token))
+  }
+
+  /** Ends a browser session. */
+  logOut(sessionId: string): void {
+    this.#sessions.close(sessionId)
   }
 
   #callers(): ReadonlyMap<string, Omit<Caller, 'address'>> {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { type PeerCertificate, type SecureContextOptions, TLSSocket } from 'node:tls'
 import swagger from '@fastify/swagger'
 import { browserObjection } from '@sluice/core'
+import { uiServer } from '@sluice/ui'
 import { Ajv } from 'ajv'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { StoreUnavailable } from '../store/open-store.js'
@@ -14,6 +15,7 @@ import { chunkRoutes } from './chunk-routes.js'
 import { deployRoutes } from './deploy-routes.js'
 import { groupRoutes } from './group-routes.js'
 import { type ControlErrorCode, ControlProblem } from './problem.js'
+import { addSessionRoutes, refuseForgery, sessionIdOf } from './session-routes.js'
 import { tokenRoutes } from './token-routes.js'
 
 const ROUTES = [groupRoutes, auditRoutes, chunkRoutes, bundleRoutes, deployRoutes, tokenRoutes]
@@ -36,6 +38,8 @@ export interface HttpServerOptions {
   readonly hosts: readonly string[]
   /** Certificate and key, and `ca` to accept client certificates; null for plain HTTP. */
   readonly tls: SecureContextOptions | null
+  /** True if browsers reach the controller over TLS. */
+  readonly isSecure: boolean
   readonly onError: (error: unknown) => void
 }
 
@@ -53,7 +57,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
         }) as unknown as FastifyInstance)
   useSchemas(app)
   app.decorateRequest('caller', null as never)
-  app.addHook('onRequest', async (request) => admit(request, options))
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+    admit(request, options)
+  })
   app.setErrorHandler((error: FastifyError, _request, reply) => {
     const problem = problemOf(error, options.onError)
     const head = {
@@ -74,6 +81,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   })
   app.get('/v1/openapi.json', endpoint('viewer', { summary: 'This document' }), async () => app.swagger())
   for (const register of ROUTES) register(app, backend)
+  addSessionRoutes(app, options)
+  addDashboard(app)
   await app.ready()
   return app
 }
@@ -91,6 +100,18 @@ const OPENAPI = {
   security: [{ token: [] }],
 }
 
+/** Serves the files of the dashboard. */
+function addDashboard(app: FastifyInstance): void {
+  const serve = uiServer('control')
+  for (const path of ['/ui', '/ui/*'])
+    app.get(path, { config: { access: 'open' }, schema: { hide: true } }, async ({ url, headers }, reply) => {
+      const answer = serve(url.replace(/\?.*$/, ''), headers['if-none-match'] ?? '')
+      if (answer === null)
+        throw new ControlProblem('GW_CONTROL_NOT_FOUND', 'the dashboard has no such file; open /ui/')
+      return reply.code(answer.status).headers(answer.headers).send(answer.body)
+    })
+}
+
 /** Requests are validated strictly. Only queries and paths, which are texts, are converted to numbers. */
 function useSchemas(app: FastifyInstance): void {
   const strict = new Ajv({ strict: true, useDefaults: true, allErrors: false })
@@ -102,20 +123,29 @@ function useSchemas(app: FastifyInstance): void {
 }
 
 /** Authenticates and authorizes a request before its body is read. @throws ControlProblem if it is refused */
-function admit(request: FastifyRequest, { hosts, authenticator }: HttpServerOptions): void {
+function admit(request: FastifyRequest, { hosts, authenticator, isSecure }: HttpServerOptions): void {
   const { access = request.is404 ? 'viewer' : 'admin' } = request.routeOptions.config
-  refuseBrowsers(request.headers, hosts)
+  refuseBrowsers(request.headers, hosts, `${isSecure ? 'https' : 'http'}://${request.headers.host}`)
   if (access === 'open') return
   const { authorization = '' } = request.headers
-  request.caller = authenticator.authenticate({ address: request.ip, authorization })
+  const sessionId = sessionIdOf(request, isSecure)
+  if (sessionId !== '') refuseForgery(request)
+  request.caller = authenticator.authenticate({ address: request.ip, authorization, sessionId })
   requireRole(request.caller, access)
   const { group } = request.params as { readonly group?: string }
   if (group !== undefined) requireGroup(request.caller, group)
 }
 
-/** Refuses what web pages could make a browser send. @throws ControlProblem */
-export function refuseBrowsers({ host, origin }: FastifyRequest['headers'], hosts: readonly string[]): void {
-  const objections = hosts.map((name) => browserObjection({ host, origin }, name))
+/**
+ * Refuses what web pages could make a browser send, except for those of `ownOrigin`.
+ * @throws ControlProblem
+ */
+export function refuseBrowsers(
+  { host, origin }: FastifyRequest['headers'],
+  hosts: readonly string[],
+  ownOrigin?: string,
+): void {
+  const objections = hosts.map((name) => browserObjection({ host, origin }, name, ownOrigin))
   if (objections.includes(null)) return
   if (objections.includes('origin'))
     throw new ControlProblem('GW_CONTROL_ORIGIN_REFUSED', 'the request comes from a web page')

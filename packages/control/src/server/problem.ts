@@ -7,6 +7,7 @@ export const CONTROL_ERRORS = {
   GW_CONTROL_GROUP_REFUSED: { status: 403, title: 'Token not for this group' },
   GW_CONTROL_HOST_REFUSED: { status: 403, title: 'Host not allowed' },
   GW_CONTROL_ORIGIN_REFUSED: { status: 403, title: 'Browsers not allowed' },
+  GW_CONTROL_FORGERY_SUSPECTED: { status: 403, title: 'Not sent by the dashboard' },
   GW_CONTROL_NOT_FOUND: { status: 404, title: 'No such resource' },
   GW_CONTROL_ABORTED: { status: 409, title: 'Deploy aborted' },
   GW_CONTROL_DEPLOYING: { status: 409, title: 'Another deploy is running' },

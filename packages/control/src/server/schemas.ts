@@ -56,6 +56,8 @@ export const TokenBody = object({
   ]),
   groups: Type.Array(Type.String({ pattern: '^[A-Za-z0-9*._-]{1,128}$' }), { minItems: 1, maxItems: 50 }),
 })
+/** Body of a login. */
+export const LoginBody = object({ token: Type.String({ maxLength: 200 }) })
 
 /** Parameters in paths and queries. */
 export const GroupParams = object({ group })
@@ -197,6 +199,14 @@ export const TokenView = object({
   createdBy: Type.String(),
   isRevoked: Type.Boolean(),
 })
+/** The caller in responses. */
+export const SessionView = object({
+  name: Type.String(),
+  role: Type.String(),
+  isLoginRequired: Type.Boolean(),
+})
+/** Ways to log in, besides tokens. */
+export const LoginMethodsView = object({ openidConnect: Type.Boolean() })
 /** Entry of the audit trail. Its other fields depend on the type. */
 export const EntryView = Type.Object({
   seq: Type.Integer(),

@@ -242,7 +242,7 @@ test('OpenAPI describes every endpoint', async (t) => {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => [`${method} ${path}`, operation] as const),
   )
-  assert.equal(operations.length, 21)
+  assert.equal(operations.length, 25)
   for (const [name, { summary, responses }] of operations) assert.ok(summary && responses, name)
 })
 

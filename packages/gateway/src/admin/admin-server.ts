@@ -8,17 +8,16 @@ import {
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { AdminPlan } from '@sluice/config'
-import { browserObjection } from '@sluice/core'
+import { browserObjection, cookieName, isForgeable, sessionCookie, sessionIdIn } from '@sluice/core'
 import type { AdminBackend } from '../supervise/admin-backend.js'
 import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import { streamTo } from './answer-stream.js'
-import type { Admission, Authenticator } from './authenticator.js'
+import { type Admission, type Authenticator, SESSION_MS } from './authenticator.js'
 import { Connections } from './connections.js'
 import type { AdminCall, CallSession, Endpoint } from './endpoint.js'
 import { ENDPOINTS, findEndpoint } from './endpoints.js'
 import { type AdminAnswer, problemAnswer } from './problem.js'
 import { readBody } from './request-body.js'
-import { cookieName, isForgeable, sessionCookie, sessionIdIn } from './session-cookie.js'
 import { isUiPath, uiAnswer } from './ui-files.js'
 
 /** Contents of the certificate and key files. */
@@ -190,7 +189,8 @@ export class AdminServer {
   #session(request: IncomingMessage): CallSession {
     const { authenticator } = this.#options
     const name = cookieName(request.headers.host ?? '', this.#isSecure)
-    const cookie = (id: string): string => sessionCookie(name, id, this.#isSecure)
+    const cookieOptions = { isSecure: this.#isSecure, maxAgeMs: SESSION_MS }
+    const cookie = (id: string): string => sessionCookie(name, id, cookieOptions)
     return {
       isOn: this.#hasUi,
       isLoginRequired: authenticator.hasTokens,

@@ -1,8 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { AdminRole, AdminToken } from '@sluice/config'
-import { Lockout } from '@sluice/core'
+import { Lockout, Sessions } from '@sluice/core'
 import { type AdminAnswer, problemAnswer } from './problem.js'
-import { Sessions } from './sessions.js'
+
+/** Lifetime of a browser session in milliseconds. */
+export const SESSION_MS = 12 * 3_600_000
 
 /** Access level of an endpoint: open, or the minimum role. */
 export type Access = 'open' | AdminRole
@@ -28,7 +30,8 @@ const CHALLENGE = { 'www-authenticate': 'Bearer realm="sluice-admin"' }
 /** Authenticates and authorizes callers. */
 export class Authenticator {
   readonly #lockout: Lockout
-  readonly #sessions = new Sessions()
+  /** Hashes of the tokens that sessions stand for. */
+  readonly #sessions = new Sessions<string>(SESSION_MS)
   #tokens: readonly { readonly token: AdminToken; readonly digest: Buffer }[] = []
 
   constructor(lockout = new Lockout()) {
@@ -52,7 +55,10 @@ export class Authenticator {
   login(peer: string, token: string): Admission & { readonly sessionId?: string } {
     const found = this.#check({ peer, authorization: `Bearer ${token}` })
     if ('ok' in found) return found
-    return { ...admitted(found.id, { peer }, found.role), sessionId: this.#sessions.open(found) }
+    return {
+      ...admitted(found.id, { peer }, found.role),
+      sessionId: this.#sessions.open(found.id, found.sha256),
+    }
   }
 
   logout(sessionId: string): void {
@@ -93,7 +99,7 @@ export class Authenticator {
 
   /** Returns the token of a session, or null. A deploy that removes a token also ends its sessions. */
   #ofSession(sessionId: string): AdminToken | null {
-    const sha256 = sessionId === '' ? null : this.#sessions.tokenOf(sessionId)
+    const sha256 = sessionId === '' ? null : this.#sessions.get(sessionId)
     return this.#tokens.find(({ token }) => token.sha256 === sha256)?.token ?? null
   }
 

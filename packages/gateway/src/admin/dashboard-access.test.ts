@@ -8,7 +8,6 @@ import { FAKE_ADMIN } from '../supervise/testing/fake-plan.js'
 import { createOperationLog } from '../telemetry/operation-log.js'
 import { AdminServer, type TlsFiles } from './admin-server.js'
 import { Authenticator } from './authenticator.js'
-import { Sessions } from './sessions.js'
 import { FakeBackend } from './testing/fake-backend.js'
 import { FAKE_CERTIFICATES } from './testing/test-certificate.js'
 
@@ -236,22 +235,4 @@ test('without tokens no login is needed, and other sites still change nothing', 
     (await ask('/v1/upstreams/drain', { ...DRAIN, headers: { ...UI, ...headers } })).status
   assert.equal(await drainWith({ origin }), 200)
   assert.equal(await drainWith({ origin: 'http://localhost:3000' }), 403)
-})
-
-test('sessions expire, and their number per token is bounded', () => {
-  let now = 0
-  const sessions = new Sessions(() => now)
-  const ann = { id: 'ann', sha256: 'a' }
-  const first = sessions.open(ann)
-  const other = sessions.open({ id: 'bob', sha256: 'b' })
-  for (let i = 0; i < 32; i++) sessions.open(ann)
-  assert.deepEqual([sessions.tokenOf(first), sessions.tokenOf(other)], [null, 'b'])
-  now = 3_599_999
-  assert.equal(sessions.tokenOf(other), 'b')
-  now += 3_600_000
-  assert.equal(sessions.tokenOf(other), null)
-  const used = sessions.open(ann)
-  const openedAt = now
-  for (; now < openedAt + 12 * 3_600_000; now += 1_800_000) assert.equal(sessions.tokenOf(used), 'a')
-  assert.equal(sessions.tokenOf(used), null)
 })

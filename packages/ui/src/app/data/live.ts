@@ -29,8 +29,6 @@ class LiveFigures {
   #answers: Metrics[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
   readonly #listeners = new Set<() => void>()
-  /** Called when the session has ended. */
-  onLoggedOut: () => void = () => {}
 
   start(): void {
     clearTimeout(this.#timer)
@@ -62,7 +60,7 @@ class LiveFigures {
         ])
         this.#take(metrics, status)
       } catch (error) {
-        if (error instanceof Refused && error.status === 401) return this.onLoggedOut()
+        if (error instanceof Refused && error.status === 401) return
         this.live = { ...this.live, problem: (error as Error).message }
       }
       for (const listener of this.#listeners) listener()

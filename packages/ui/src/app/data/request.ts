@@ -13,6 +13,9 @@ export class Refused extends Error {
   }
 }
 
+/** Listener for requests that are refused because the session has ended. */
+export const sessionEnd = { listener: (): void => {} }
+
 /** Sends a request to the admin API, with a JSON body if given. @throws Refused */
 export function request<T>(method: string, path: string, body?: unknown): Promise<T> {
   if (body === undefined) return send(method, path, {})
@@ -30,10 +33,11 @@ async function send<T>(method: string, path: string, init: RequestInit): Promise
   try {
     response = await fetch(path, { ...init, method, headers: { ...init.headers, 'x-sluice-ui': '1' } })
   } catch {
-    throw new Refused(0, 'the gateway does not answer')
+    throw new Refused(0, 'the server does not answer')
   }
   const answer = await response.json().catch(() => null)
   if (response.ok) return answer as T
+  if (response.status === 401 && path !== '/v1/session') sessionEnd.listener()
   const { diagnostics } = (answer ?? {}) as { readonly diagnostics?: readonly Diagnostic[] }
   throw new Refused(response.status, problemText(answer, response.status), diagnostics)
 }
@@ -48,5 +52,5 @@ function problemText(answer: unknown, status: number): string {
     ...(diagnostics ?? []).map(({ message }) => message),
     ...(reasons ?? []).map(({ reason }) => reason),
   ]
-  return [detail ?? `the admin API answered ${status}`, ...causes.slice(0, 3)].join(': ')
+  return [detail ?? `the server answered ${status}`, ...causes.slice(0, 3)].join(': ')
 }

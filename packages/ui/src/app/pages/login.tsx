@@ -1,23 +1,29 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Problem } from '../components/parts.js'
-import type { Session } from '../data/admin-api.js'
 import { request } from '../data/request.js'
 
-/** Asks for an admin token. */
-export function Login({ problem, onLogin }: { problem: string | null; onLogin: (session: Session) => void }) {
+/** Asks for a token. The children explain what it is for. */
+export function Login<S>({
+  problem,
+  onLogin,
+  children,
+}: {
+  problem: string | null
+  onLogin: (session: S) => void
+  children: ComponentChildren
+}) {
   const [token, setToken] = useState('')
   const [failure, setFailure] = useState<string | null>(problem)
   const logIn = (event: Event): void => {
     event.preventDefault()
-    request<Session>('POST', '/v1/session', { token }).then(onLogin, (error: Error) =>
-      setFailure(error.message),
-    )
+    request<S>('POST', '/v1/session', { token }).then(onLogin, (error: Error) => setFailure(error.message))
   }
   return (
     <main class="login">
       <form class="card" onSubmit={logIn}>
         <h1>Sluice</h1>
-        <p>Log in with a token of the admin API. Its role decides what you can change.</p>
+        {children}
         <label for="token">Token</label>
         <input
           id="token"

@@ -1,16 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { SESSION_MS } from './sessions.js'
 
 /** Header that the dashboard sends with changes. Other sites cannot send it without a preflight, which is refused. */
-export const UI_HEADER = 'x-sluice-ui'
+const UI_HEADER = 'x-sluice-ui'
 
 /**
  * Returns the name of the session cookie. Cookies are shared by all ports of a host, so the name has the port.
  * With TLS, the prefix keeps other hosts and plain HTTP from setting it.
  */
-export function cookieName(host: string, isSecure: boolean): string {
+export function cookieName(host: string, isSecure: boolean, purpose = 'session'): string {
   const port = /:(\d{1,5})$/.exec(host)?.[1] ?? (isSecure ? '443' : '80')
-  return `${isSecure ? '__Host-' : ''}sluice-session-${port}`
+  return `${isSecure ? '__Host-' : ''}sluice-${purpose}-${port}`
 }
 
 /** Returns the session id in a Cookie header; empty if there is none, or more than one. */
@@ -22,11 +21,23 @@ export function sessionIdIn(cookies: string, name: string): string {
   return values.length === 1 && /^[\w-]{43}$/.test(values[0]!) ? values[0]! : ''
 }
 
+/** Options of a session cookie. */
+interface CookieOptions {
+  readonly isSecure: boolean
+  readonly maxAgeMs: number
+  /** `Lax` for a cookie that must survive a redirect from another site. Default: `Strict`. */
+  readonly sameSite?: 'Lax' | 'Strict'
+}
+
 /** Returns a Set-Cookie header. An empty id deletes the cookie. */
-export function sessionCookie(name: string, sessionId: string, isSecure: boolean): string {
-  const maxAge = sessionId === '' ? 0 : SESSION_MS / 1000
+export function sessionCookie(
+  name: string,
+  sessionId: string,
+  { isSecure, maxAgeMs, sameSite = 'Strict' }: CookieOptions,
+): string {
+  const maxAge = sessionId === '' ? 0 : maxAgeMs / 1000
   const secure = isSecure ? '; Secure' : ''
-  return `${name}=${sessionId}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`
+  return `${name}=${sessionId}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=${sameSite}${secure}`
 }
 
 /** Returns true if another site may have sent a request, which a session cookie alone does not rule out. */
