@@ -6,14 +6,14 @@ import { type TestContext, test } from 'node:test'
 import { type RunningController, startController } from './testing/controller.js'
 import { type GwProcess, killGroup, type LoadHandle, scratch, spawnGw, startLoad, until } from './testing.js'
 
-const document = (note: string, more = ''): string => `version: 1
+const document = (note: string, more = '', status = 200): string => `version: 1
 listeners: [{ address: '127.0.0.1:0' }]
 admin: { address: '127.0.0.1:0' }
 log: { sink: none }
 routes:
   - id: one
     match: { path: /one }
-    respond: { status: 200, body: ${note} }
+    respond: { status: ${status}, body: ${note} }
 ${more}`
 
 /** A gateway that a controller configures. Its data survives the process. */
@@ -50,7 +50,8 @@ class Member {
   }
 }
 
-test('real gateways take a document together or not at all, and serve it without the controller', async (t) => {
+/** A controller and two gateways without a document. */
+async function startGroup(t: TestContext) {
   const controller = await startController(t)
   const folder = scratch(t)
   const created = await controller.run(['control', 'token', 'create', 'gateways', '--role', 'member'])
@@ -60,12 +61,16 @@ test('real gateways take a document together or not at all, and serve it without
   for (const member of members) member.start()
   const fleet = async (): Promise<string> => (await controller.run(['fleet', '-o', 'wide'])).stdout
   await until(async () => /^edge-1 /m.test(await fleet()) && /^edge-2 /m.test(await fleet()))
-  const deploy = async (text: string) => {
+  const deploy = async (text: string, ...more: readonly string[]) => {
     writeFileSync(join(folder, 'gateway.yaml'), text)
-    return controller.run(['deploy', 'gateway.yaml', '--group', 'Edge_1'], { cwd: folder })
+    return controller.run(['deploy', 'gateway.yaml', '--group', 'Edge_1', ...more], { cwd: folder })
   }
   const texts = () => Promise.all(members.map((member) => member.text()))
+  return { controller, folder, members, fleet, deploy, texts }
+}
 
+test('real gateways take a document together or not at all, and serve it without the controller', async (t) => {
+  const { controller, members, fleet, deploy, texts } = await startGroup(t)
   const first = await deploy(document('first'))
   assert.equal(first.code, 0, first.stderr)
   assert.match(first.stdout, /is active on 2 of 2 gateways$/m)
@@ -105,4 +110,67 @@ test('real gateways take a document together or not at all, and serve it without
   again.process.kill('SIGTERM')
   if (again.process.exitCode === null) await once(again.process, 'exit')
   assert.equal(again.process.exitCode, 0)
+})
+
+test('a canary with errors is aborted by itself, a good one is followed, and Ctrl-C stops neither', async (t) => {
+  const { controller, folder, members, fleet, deploy, texts } = await startGroup(t)
+  assert.equal((await deploy(document('first'))).code, 0)
+  for (const member of members) await member.listening()
+  const [load, otherLoad] = members.map(({ url }) => startLoad(url, 1)) as [LoadHandle, LoadHandle]
+
+  const bad = await deploy(
+    document('bad', '', 500),
+    '--canary',
+    '1',
+    '--for',
+    '60m',
+    '--abort-on',
+    'errors > 1%',
+  )
+  assert.equal(bad.code, 6, bad.stderr)
+  assert.match(bad.stderr, /^errors > 1%: \d+\.\d% on the canary, (0\.0%|no responses) on the others$/m)
+  assert.match(bad.stderr, /^aborted: edge-1 serves the previous configuration again$/m)
+  assert.deepEqual(await texts(), ['first', 'first'])
+
+  const good = await deploy(
+    document('second'),
+    '--canary',
+    '50%',
+    '--for',
+    '10s',
+    '--abort-on',
+    'errors > 1%',
+  )
+  assert.match(good.stderr, /^canary edge-1 \(1 of 2 gateways\), /m)
+  assert.match(good.stdout, /is active on 2 of 2 gateways$/m, good.stderr)
+  assert.deepEqual(await texts(), ['second', 'second'])
+
+  writeFileSync(join(folder, 'gateway.yaml'), document('third'))
+  const args = [
+    'deploy',
+    'gateway.yaml',
+    '--group',
+    'Edge_1',
+    '--canary',
+    '1',
+    '--for',
+    '60m',
+    '--abort-on',
+    'errors > 1%',
+  ]
+  const env = { GW_CONTROL_SERVER: controller.url, GW_TOKEN: controller.adminToken }
+  const interrupted = spawnGw(t, args, { cwd: folder, env })
+  const line = /^Edge_1: canary edge-1 \(1 of 2 gateways\), \d+m \d+s left, errors /m
+  await until(async () => line.test(await fleet()), interrupted.stderr)
+  interrupted.process.kill('SIGINT')
+  await interrupted.exited
+  assert.equal(interrupted.process.signalCode, 'SIGINT')
+  assert.match(interrupted.stderr(), /^the deploy continues: .* gw deploy --abort /m)
+  assert.match(await fleet(), /^edge-1 +Edge_1 +canary /m)
+  assert.deepEqual(await texts(), ['third', 'second'])
+  assert.equal((await controller.run(['deploy', '--group', 'Edge_1', '--abort'])).code, 0)
+  await until(async () => (await members[0]!.text()) === 'second')
+  await load.stop()
+  await otherLoad.stop()
+  assert.deepEqual(otherLoad.failures(), [])
 })

@@ -2,6 +2,7 @@ import { visibleText } from '@sluice/core'
 import type { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
 import { documentBundle } from '../control/bundle-files.js'
+import { CanaryLine } from '../control/canary-line.js'
 import { controllerClient, groupPath } from '../control/controller-client.js'
 import {
   type GroupDeployOptions,
@@ -13,7 +14,7 @@ import {
 import { checkForElsewhere, readDocument } from '../input/document.js'
 import type { DocumentOptions, OutputOptions, ServerOptions } from '../input/options.js'
 import { EXIT, type ExitCode, Failure, usageError } from '../output/failure.js'
-import { complain, print, printValue, say } from '../output/output.js'
+import { complain, print, printResult, printValue, say } from '../output/output.js'
 import { countText, shortDigest } from '../output/text.js'
 import { diagnosticText, planned, validLines, withTotalCost } from './deploy.js'
 
@@ -25,11 +26,13 @@ export interface GroupOptions extends OutputOptions, ServerOptions {
 interface DeployOptions extends GroupOptions, DocumentOptions, GroupDeployOptions {
   readonly dryRun?: boolean
   readonly save?: boolean
+  readonly abort?: boolean
 }
 
 /** Deploys a document and its files to all gateways of a group, or to none. Prints the changes first. */
 export async function deployGroup(options: DeployOptions): Promise<number> {
   const { group, output, dryRun = false } = options
+  if (options.abort === true) return abortDeploy(options)
   if (options.save === true) throw usageError('--save is for a single gateway; the controller stores bundles')
   const source = await readDocument(options.config)
   checkForElsewhere(source)
@@ -43,7 +46,26 @@ export async function deployGroup(options: DeployOptions): Promise<number> {
   const isValid = trial.part.textOrNull('result') === 'valid'
   if (isValid && output === 'table') print(...planned(trial.part))
   if (dryRun || !isValid) return report(client, trial, options, source.name)
-  return report(client, await runDeploy(client, { ...call, body: { manifest } }, options), options)
+  if (options.canary !== undefined) process.once('SIGINT', explainInterrupt)
+  try {
+    return await report(client, await runDeploy(client, { ...call, body: { manifest } }, options), options)
+  } finally {
+    process.off('SIGINT', explainInterrupt)
+  }
+}
+
+async function abortDeploy(options: DeployOptions): Promise<ExitCode> {
+  const part = await controllerClient(options).post(`${groupPath(options.group)}/abort`, {})
+  await printResult(part.value, options.output, () =>
+    print(`aborted deploy ${part.number('deploy')}; canaries return to the previous configuration`),
+  )
+  return EXIT.ok
+}
+
+/** Says on Ctrl-C that the controller continues, then ends the process as the signal would. */
+function explainInterrupt(): void {
+  say('\nthe deploy continues: see gw fleet, or abort it with gw deploy --abort and the same --group')
+  process.kill(process.pid, 'SIGINT')
 }
 
 interface RollbackOptions extends GroupOptions, GroupDeployOptions {
@@ -126,8 +148,10 @@ function stepPrinter({ output, group }: GroupOptions): (step: AnswerPart) => voi
   if (output !== 'table') return () => {}
   let members = 0
   let prepared = 0
+  const line = new CanaryLine()
   return (step) => {
     const event = step.text('event')
+    if (event === 'canary') line.show(step)
     if (event === 'started') {
       members = step.texts('members').length
       say(
@@ -170,10 +194,21 @@ function printOutcome(part: AnswerPart, name: string | undefined): void {
     say('nothing was changed')
   } else if (result === 'aborted') {
     complain(part.texts('reasons').map(visibleText).join('\n'))
-    say('aborted: all gateways keep the previous configuration')
+    printReturned(part.parts('members'))
   } else if (result === 'unchanged') print(`unchanged: ${digest} is already the configuration of the group`)
   else if (result === 'valid') print(...validLines(part, 'deployed'))
   else printCommitted(part, digest)
+}
+
+/** @param canaries Canaries of an aborted deploy */
+function printReturned(canaries: readonly AnswerPart[]): void {
+  if (canaries.length === 0) say('aborted: all gateways keep the previous configuration')
+  for (const canary of canaries) {
+    const isBack = canary.text('outcome') === 'active'
+    say(
+      `aborted: ${visibleText(canary.text('name'))} ${isBack ? 'serves' : 'will return to'} the previous configuration${isBack ? ' again' : ''}`,
+    )
+  }
 }
 
 function printCommitted(part: AnswerPart, digest: string): void {

@@ -1,5 +1,6 @@
 import { visibleText } from '@sluice/core'
 import type { AnswerPart } from '../admin/answer-part.js'
+import { canaryText } from '../control/canary-line.js'
 import { controllerClient, groupPath } from '../control/controller-client.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { Failure } from '../output/failure.js'
@@ -29,12 +30,21 @@ interface FleetOptions extends OutputOptions, ServerOptions {
 /** Prints the gateways of all groups or of one, and why some of them serve something else than their group. */
 export async function listFleet(options: FleetOptions): Promise<void> {
   const query = options.group === undefined ? '' : `?group=${encodeURIComponent(options.group)}`
-  const { part } = await controllerClient(options).get(`/v1/members${query}`)
+  const client = controllerClient(options)
+  const { part } = await client.get(`/v1/members${query}`)
+  const isCanary = part.parts('members').some((member) => member.text('status') === 'canary')
+  const groups = isCanary ? (await client.get('/v1/groups')).part.parts('groups') : []
   await printResult(part.value, options.output, () => {
     const members = part.parts('members')
     if (members.length === 0) return print('no gateways are known')
     printTable(HEADINGS, members.map(memberRow), options.output)
     for (const member of members) for (const remark of remarksOf(member)) print(remark)
+    for (const group of groups) {
+      const canary = group.partOrNull('canary')
+      const name = group.text('name')
+      if (canary !== null && name === (options.group ?? name))
+        print(`${visibleText(name)}: ${canaryText(canary)}`)
+    }
   })
 }
 

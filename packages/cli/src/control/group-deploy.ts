@@ -11,6 +11,12 @@ export interface GroupDeployOptions {
   readonly quorum?: number
   /** Time for gateways to prepare, in milliseconds. */
   readonly deadline?: number
+  /** Number or share of gateways that take the deploy first, such as `1` or `10%`. */
+  readonly canary?: string
+  /** Duration of the comparison of canaries with the others, in milliseconds. */
+  readonly for?: number
+  /** Condition for the abortion, such as `errors > 1% || p99 > 2x`. */
+  readonly abortOn?: string
 }
 
 /** Result of a deploy: the object in the response, or the one in its last line. */
@@ -25,6 +31,7 @@ const CHUNKS_PER_UPLOAD = 100
 /** Additional time for the response, in milliseconds: uploads, validation and activation. */
 const EXTRA_MS = 60_000
 const DEFAULT_DEADLINE_MS = 30_000
+const DEFAULT_CANARY_MS = 300_000
 const PROGRESS = 'application/x-ndjson'
 
 /** Returns the ETag of the group's committed bundle, or null if there is none. @throws Failure */
@@ -64,20 +71,22 @@ interface DeployCall {
 export async function runDeploy(
   client: AdminClient,
   { path, body, tag, onStep }: DeployCall,
-  { note, quorum, deadline }: GroupDeployOptions,
+  { note, quorum, deadline, canary, for: forMs, abortOn }: GroupDeployOptions,
 ): Promise<GroupDeployResult> {
   const settings = {
     ...(note === undefined ? {} : { note }),
     ...(quorum === undefined ? {} : { quorumPercent: quorum }),
     ...(deadline === undefined ? {} : { deadlineMs: deadline }),
+    ...(canary === undefined ? {} : { canary: { size: canary, forMs, abortOn } }),
   }
+  const canaryMs = canary === undefined ? 0 : (forMs ?? DEFAULT_CANARY_MS) + (deadline ?? DEFAULT_DEADLINE_MS)
   let last: AnswerPart | null = null
   const answer = await client.send({
     method: 'POST',
     path,
     headers: { accept: PROGRESS, 'content-type': 'application/json', ...condition(tag) },
     body: JSON.stringify({ ...body, ...settings }),
-    timeoutMs: (deadline ?? DEFAULT_DEADLINE_MS) + EXTRA_MS,
+    timeoutMs: (deadline ?? DEFAULT_DEADLINE_MS) + canaryMs + EXTRA_MS,
     onLine: (line) => {
       last = stepOf(line) ?? last
       if (last?.textOrNull('event') != null) onStep(last)

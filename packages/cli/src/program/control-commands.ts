@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander'
 import { collect, type GwCommand, percent, shortTime, wholeNumber } from './gw-command.js'
 
 /** Adds `--group`, which selects a group of gateways at a controller. */
@@ -18,6 +19,34 @@ export function withGroupDeploy(command: GwCommand): GwCommand {
       percent,
     )
     .option('--deadline <time>', 'with --group: time for gateways to prepare; default 30s', shortTime)
+}
+
+/** Adds the options of canary deploys to groups. */
+export function withCanary(command: GwCommand): GwCommand {
+  return command
+    .option(
+      '--canary <size>',
+      'with --group: deploy to some gateways first and compare them with the others; for example 1 or 10%',
+      canarySize,
+    )
+    .option('--for <time>', 'with --canary: duration of the comparison; default 5m', shortTime)
+    .option(
+      '--abort-on <condition>',
+      "with --canary: abort if this is true; default 'errors > 1% || p99 > 2x'",
+    )
+    .option('--abort', 'with --group: abort the running deploy; canaries return to the previous document')
+    .hook('preAction', (_program, run) => {
+      const { group, canary, abort, for: time, abortOn } = run.opts<Record<string, unknown>>()
+      if (group === undefined && (canary ?? abort) !== undefined)
+        run.error(`error: --${canary === undefined ? 'abort' : 'canary'} needs --group`)
+      if (canary === undefined && (time ?? abortOn) !== undefined)
+        run.error(`error: --${time === undefined ? 'abort-on' : 'for'} needs --canary`)
+    })
+}
+
+function canarySize(text: string): string {
+  if (/^([1-9]\d{0,3}|[1-9]\d?%)$/.test(text)) return text
+  throw new InvalidArgumentError('use a number of gateways or a share of them, for example 1 or 10%')
 }
 
 /** Adds `gw fleet` and `gw control`. */

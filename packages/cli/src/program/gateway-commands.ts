@@ -1,4 +1,4 @@
-import { withGroup, withGroupDeploy } from './control-commands.js'
+import { withCanary, withGroup, withGroupDeploy } from './control-commands.js'
 import { type GwCommand, shortTime, wholeNumber } from './gw-command.js'
 import {
   addDeployKubernetes,
@@ -33,18 +33,23 @@ function addDeploy(program: GwCommand): void {
   const deploy = program
     .command('deploy')
     .description('deploy a document to all workers; if one cannot use it, all keep the previous document')
-    .document()
+    .document((run) => run.getOptionValue('abort') !== true)
     .option('--dry-run', 'show the changes without applying them')
     .option('--note <text>', 'note for the deploy history')
     .option('--save', "also write the document to the gateway's file, so that it survives a restart")
     .with(withGroupDeploy)
+    .with(withCanary)
     .option('--force', 'replace the configuration of a controller until its next deploy or a restart')
     .output('table', 'json', 'yaml')
     .runsAt({
       group: async () => (await import('../commands/deploy-group.js')).deployGroup,
       gateway: async () => (await import('../commands/deploy.js')).deploy,
     })
-    .example('gw deploy gateway.yaml --note "raise the limits"', 'gw deploy gateway.yaml --group edge-eu')
+    .example(
+      'gw deploy gateway.yaml --note "raise the limits"',
+      'gw deploy gateway.yaml --group edge-eu',
+      "gw deploy gateway.yaml --group edge-eu --canary 10% --for 5m --abort-on 'errors > 1% || p99 > 2x'",
+    )
   addDeployKubernetes(deploy)
 }
 

@@ -27,7 +27,8 @@ export const CanarySettings = object({
 /** A gateway that takes a deploy before the others. */
 export const CanaryMember = object({ member: Type.String(), name: Type.String() })
 
-const CanaryFigures = object({
+/** Traffic of some gateways in the same time. */
+export const CanaryFigures = object({
   gateways: Type.Integer(),
   responses: Type.Integer(),
   errors: nullable(Type.Number({ description: 'Share of responses with status 5xx, 0 to 1.' })),
