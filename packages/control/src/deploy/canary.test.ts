@@ -60,7 +60,7 @@ test('errors and slow responses abort, and the canary returns to the bundle befo
   ] as const) {
     const { all, first, others, old, bundle, result, digests, last } = await withCanary()
     for (const other of others) other.respond({ fast: 100 })
-    await all.pass(1000)
+    await all.pass(5000)
     first.respond(traffic)
     await all.pass(5000)
     const { result: outcome, reasons, members } = (await result())!
@@ -137,7 +137,7 @@ test('canaries need a committed bundle, other gateways to compare with, and coun
   assert.match(await refusal(await cluster(3), '3'), /has 3 connected gateways$/)
   const older = await cluster(2)
   for (const member of older.all.members) Object.assign(member, { totals: null }).respond()
-  await older.all.settle()
+  await older.all.pass(5000)
   assert.match(await refusal(older), /only 0 of 2 gateways .* report counters/)
   const many = await cluster(9)
   assert.equal(await refusal(many, '25%'), 'started')

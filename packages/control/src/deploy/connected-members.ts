@@ -3,6 +3,7 @@ import type { ControlLog } from '../state/control-log.js'
 import { groupOf } from '../state/control-state.js'
 import type { MemberReport } from '../store/control-store.js'
 import type { Bundles } from './bundles.js'
+import type { Due } from './fleet-reports.js'
 import { type Clock, type Hello, type MemberLink, MemberSession } from './member-session.js'
 
 /** Maximum number of requests for chunks that one member may have waiting. */
@@ -15,8 +16,8 @@ export interface MembersOptions {
   readonly clock: Clock
   /** Id of this controller. */
   readonly controller: string
-  /** Called with the report of a member after each change. `isUrgent`: another controller may wait for it. */
-  readonly onReport: (report: MemberReport, isUrgent: boolean) => void
+  /** Called with the report of a member after each change. */
+  readonly onReport: (report: MemberReport, due: Due) => void
   readonly onProblem: (event: string, error: unknown) => void
 }
 
@@ -46,7 +47,7 @@ export class ConnectedMembers {
     const older = this.#sessions.get(key)
     this.#sessions.set(key, session)
     older?.link.close('the member has connected again')
-    this.#changed(session, true)
+    this.#changed(session, 'now')
     let wants: Promise<void> = Promise.resolve()
     let waiting = 0
     return {
@@ -70,7 +71,7 @@ export class ConnectedMembers {
       closed: () => {
         if (this.#sessions.get(key) !== session) return
         this.#sessions.delete(key)
-        this.#options.onReport(session.report(this.#options.controller, false), true)
+        this.#options.onReport(session.report(this.#options.controller, false), 'now')
       },
     }
   }
@@ -91,15 +92,15 @@ export class ConnectedMembers {
     else if (message.type === 'outcome') session.takeOutcome(message)
     else if (message.type === 'status') session.takeState(message)
     else return
-    const isUrgent = message.type !== 'status' || session.digest !== digest || session.isCounted !== isCounted
-    // Another controller may compare the figures with those of canaries.
     const isCompared = groupOf(this.#options.log.state, session.hello.group).pending?.canary != null
-    this.#changed(session, isUrgent || isCompared)
+    const isSoon = isCompared || session.isCounted !== isCounted
+    const isNow = message.type !== 'status' || session.digest !== digest
+    this.#changed(session, isNow ? 'now' : isSoon ? 'soon' : 'later')
   }
 
-  #changed(session: MemberSession, isUrgent: boolean): void {
+  #changed(session: MemberSession, due: Due): void {
     this.#reconcile(session)
-    this.#options.onReport(session.report(this.#options.controller), isUrgent)
+    this.#options.onReport(session.report(this.#options.controller), due)
   }
 
   #reconcile(session: MemberSession): void {

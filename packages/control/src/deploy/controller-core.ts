@@ -56,7 +56,7 @@ export class ControllerCore {
     const own = () => this.members.reports()
     this.fleet = new FleetReports({ ...common, own, onProblem: onStoreProblem })
     const { log, bundles, fleet } = this
-    const onReport: FleetReports['add'] = (report, isUrgent) => fleet.add(report, isUrgent)
+    const onReport: FleetReports['add'] = (report, due) => fleet.add(report, due)
     this.members = new ConnectedMembers({ ...common, log, bundles, onReport, onProblem })
     const onDecision: ConstructorParameters<typeof Coordinator>[0]['onDecision'] = (result) => {
       const { group, deploy, digest, reasons } = result

@@ -7,6 +7,9 @@ const HEARTBEAT_MS = 2000
 /** Interval for storing reports in which little has changed, in milliseconds. */
 const REFRESH_MS = 15_000
 
+/** Time to store a report. `now`: another controller may wait for it. `soon`: it may compare the figures. */
+export type Due = 'now' | 'soon' | 'later'
+
 /** Dependencies of the reports. */
 export interface FleetReportsOptions {
   readonly store: ControlStore
@@ -56,15 +59,15 @@ export class FleetReports {
     return this.#reports.controllers.get(controller) ?? null
   }
 
-  /** Notes the report of a member. It is stored at once if it is urgent, otherwise from time to time. */
-  add(report: MemberReport, isUrgent: boolean): void {
+  /** Notes the report of a member. It is stored at once, with the next heartbeat, or from time to time. */
+  add(report: MemberReport, due: Due): void {
     const key = `${report.group}/${report.member}`
     const now = this.#options.clock.steadyMs()
-    if (!isUrgent && now - (this.#refreshedMs.get(key) ?? Number.NEGATIVE_INFINITY) < REFRESH_MS) return
+    if (due === 'later' && now - (this.#refreshedMs.get(key) ?? Number.NEGATIVE_INFINITY) < REFRESH_MS) return
     this.#refreshedMs.set(key, now)
     if (!report.isConnected) this.#refreshedMs.delete(key)
     this.#waiting.set(key, report)
-    if (!isUrgent || this.#isScheduled) return
+    if (due !== 'now' || this.#isScheduled) return
     // Votes of many members arrive together and are stored together.
     this.#isScheduled = true
     setImmediate(() => {

@@ -1,29 +1,9 @@
+import type { GatewayState } from '@sluice/control-client'
 import { ratesBetween, type Traffic } from '@sluice/core/traffic-rates'
 import type { Sample } from '../../telemetry/sample.js'
 
-/** Figures that a gateway reports to its controller. */
-export interface Figures {
-  readonly requestsPerSecond: number
-  readonly errorsPerSecond: number
-  readonly p99Ms: number | null
-}
-
-/** Counters that a gateway reports to its controller. */
-export interface Totals {
-  readonly responses: number
-  /** Responses with status 5xx. */
-  readonly errors: number
-  /** Upper bounds of the latency buckets in seconds. */
-  readonly bounds: number[]
-  readonly buckets: number[]
-}
-
-/** Result of a measurement. */
-export interface Measured {
-  /** Figures since the measurement before, or null at the first one. */
-  readonly figures: Figures | null
-  readonly totals?: Totals
-}
+/** Figures since the measurement before, or null at the first one, and counters. */
+type Measured = Pick<GatewayState, 'figures' | 'totals'>
 
 interface Measurement {
   readonly mono: number
