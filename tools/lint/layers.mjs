@@ -55,7 +55,7 @@ const LAYERS = {
     'resolve plugins policy',
     'planning',
     'semantics',
-    'compare load manual',
+    'compare fragments load manual',
     '.',
   ],
   'packages/policies/src': [

@@ -18,7 +18,10 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/gw log-setup|logs search -c gateway.yaml (--since 1h --where|-o)/, 'elasticsearch.test.ts runs it'],
   [/gw cache-server/, 'runs until it is stopped; cache-server.test.ts runs it'],
   [/--kubernetes|gw deploy kubernetes (?!.*--helm-values)/, 'needs a cluster; cluster-tests runs it'],
-  [/gw deploy .*--group|gw fleet/, 'needs a controller and gateways; group-of-gateways.test.ts runs it'],
+  [
+    /gw (control|fleet)|gw (deploy|diff|rollback|show) .*--group/,
+    'needs a controller and gateways; group-of-gateways.test.ts and deploy-group.test.ts run it',
+  ],
   [/gw trace/, 'waits for live requests; trace.test.ts runs it'],
   [/gw service install/, 'changes systemd; systemd.test.mjs runs it'],
   [/gw completion fish/, 'needs fish'],

@@ -19,6 +19,15 @@ export { type Issue, isIssue } from './diagnostic/issue.js'
 export { closestWord, suggestion } from './diagnostic/spelling.js'
 export { type DocumentSource, readDocumentFile } from './file/document-file.js'
 export { type ReadFile, readTextFile } from './file/text-file.js'
+export { type ComposeOptions, composeDocument } from './fragments/compose-document.js'
+export {
+  BASE_FILE,
+  isSourceDocument,
+  partOf,
+  routePrefixProblem,
+  TEAM_PATTERN,
+  type TeamScope,
+} from './fragments/source-parts.js'
 export { isLoopback, parseAddress } from './grammar/address.js'
 export { isCacheToken, longestCachedValue } from './grammar/cache-bounds.js'
 export { certificateNames } from './grammar/certificate-names.js'

@@ -9,16 +9,20 @@ import { ageText } from '../output/text.js'
 interface CreateOptions extends ServerOptions {
   readonly role?: string
   readonly group?: readonly string[]
+  readonly team?: string
+  readonly routes?: readonly string[]
 }
 
 /** Creates a token and prints it. */
 export async function createToken(
-  { role, group: groups = ['*'], ...options }: CreateOptions,
+  { role, group: groups = ['*'], team, routes, ...options }: CreateOptions,
   name: string,
 ): Promise<void> {
   if (role === undefined)
     throw usageError('the role is missing: set --role to viewer, deployer, admin or member')
-  const part = await controllerClient(options).post('/v1/tokens', { name, role, groups })
+  if ((team === undefined) !== (routes === undefined)) throw usageError('--team and --routes belong together')
+  const scope = team === undefined ? {} : { scope: { team, routes } }
+  const part = await controllerClient(options).post('/v1/tokens', { name, role, groups, ...scope })
   printText(`${part.text('text')}\n`)
   say('the controller stores only a digest of this token, so keep it')
 }
@@ -28,7 +32,7 @@ export async function listTokens(options: OutputOptions & ServerOptions): Promis
   const { part } = await controllerClient(options).get('/v1/tokens')
   await printResult(part.value, options.output, () =>
     printTable(
-      ['NAME', 'ROLE', 'GROUPS', 'AGE', 'BY', 'STATE'],
+      ['NAME', 'ROLE', 'GROUPS', 'TEAM', 'AGE', 'BY', 'STATE'],
       part.parts('tokens').map(tokenRow),
       options.output,
     ),
@@ -40,10 +44,15 @@ function tokenRow(token: AnswerPart): string[] {
     visibleText(token.text('name')),
     token.text('role'),
     token.texts('groups').join(', '),
+    scopeText(token.partOrNull('scope')),
     ageText(Date.now() - Date.parse(token.text('createdAt'))),
     visibleText(token.text('createdBy')),
     token.flag('isRevoked') ? 'revoked' : 'valid',
   ]
+}
+
+function scopeText(scope: AnswerPart | null): string {
+  return scope === null ? '-' : `${scope.text('team')}: ${scope.texts('routes').join(', ')}`
 }
 
 /** Revokes a token by its name. */

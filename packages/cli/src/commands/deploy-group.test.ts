@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type RunningController, startController } from '../testing/controller.js'
@@ -168,6 +168,42 @@ test('tokens are created, limited to a role and groups, and revoked', async (t) 
   assert.match(stdout, /deploy.started +deployer +127\.0\.0\.1 .*group=edge-eu/)
   assert.match(stdout, /token.revoked +admin +127\.0\.0\.1/)
   assert.ok(![viewer, deployer].some((token) => stdout.includes(token)))
+})
+
+test('a team deploys its fragments below its paths, and the controller composes the document', async (t) => {
+  const { folder, run } = await startEmpty(t)
+  mkdirSync(join(folder, 'fragments/payments'), { recursive: true })
+  const fragment = (path: string): void =>
+    writeFileSync(
+      join(folder, 'fragments/payments/a.yaml'),
+      `routes:\n  - id: payments-a\n    match: { path: '${path}' }\n    respond: { status: 200 }\n`,
+    )
+  writeFileSync(join(folder, 'base.yaml'), document('/one'))
+  fragment('/payments')
+  const first = await run(['deploy', '.', '--group', 'edge'])
+  assert.equal(first.code, 0, first.stderr)
+  assert.match(first.stdout, /^\+ route payments-a$/m)
+  const create = ['control', 'token', 'create', 'ci', '--role', 'deployer', '--team', 'payments']
+  assert.equal((await run(create)).code, 64)
+  const token = (await run([...create, '--routes', '/payments'])).stdout.trim()
+  assert.match((await run(['control', 'token', 'list'])).stdout, /^ci +deployer +\* +payments: \/payments /m)
+
+  const args = ['fragments/payments', '--group', 'edge', '--team', 'payments']
+  fragment('/shop')
+  const outside = await run(['deploy', ...args], { token })
+  assert.equal(outside.code, 3, outside.stderr)
+  assert.match(outside.stderr, /^fragments\/payments\/a.yaml:3:\d+: the path '\/shop' is outside/m)
+  fragment('/payments/{id}')
+  assert.match((await run(['diff', ...args], { token })).stdout, /^~ route payments-a$/m)
+  assert.equal((await run(['deploy', 'base.yaml', '--group', 'edge'], { token })).code, 4)
+  const second = await run(['deploy', ...args], { token })
+  assert.equal(second.code, 0, second.stderr)
+  const files = await run(['show', '--group', 'edge', '--files'])
+  assert.equal(files.stdout, 'gateway.yaml\nbase.yaml\nfragments/payments/a.yaml\n')
+  assert.equal((await run(['rollback', '--group', 'edge'], { token })).code, 0)
+  assert.match((await run(['show', '--group', 'edge'])).stdout, /path: \/payments$/m)
+  symlinkSync('/etc/passwd', join(folder, 'fragments/payments/b.yaml'))
+  assert.match((await run(['deploy', ...args], { token })).stderr, /b.yaml is not a regular file/)
 })
 
 test('a missing controller and wrong options have clear messages', async (t) => {

@@ -11,6 +11,7 @@ import {
   runDeploy,
   upload,
 } from '../control/group-deploy.js'
+import { readSource, type Source } from '../control/source-folder.js'
 import { checkForElsewhere, readDocument } from '../input/document.js'
 import type { DocumentOptions, OutputOptions, ServerOptions } from '../input/options.js'
 import { EXIT, type ExitCode, Failure, usageError } from '../output/failure.js'
@@ -23,7 +24,12 @@ export interface GroupOptions extends OutputOptions, ServerOptions {
   readonly group: string
 }
 
-interface DeployOptions extends GroupOptions, DocumentOptions, GroupDeployOptions {
+interface SourceOptions extends DocumentOptions {
+  /** Team whose fragments are replaced. */
+  readonly team?: string
+}
+
+interface DeployOptions extends GroupOptions, SourceOptions, GroupDeployOptions {
   readonly dryRun?: boolean
   readonly save?: boolean
   readonly abort?: boolean
@@ -34,24 +40,32 @@ export async function deployGroup(options: DeployOptions): Promise<number> {
   const { group, output, dryRun = false } = options
   if (options.abort === true) return abortDeploy(options)
   if (options.save === true) throw usageError('--save is for a single gateway; the controller stores bundles')
-  const source = await readDocument(options.config)
-  checkForElsewhere(source)
-  const bundle = documentBundle(source)
+  const { bundle, name, ...body } = await readBundle(options)
   const client = controllerClient(options)
   const tag = await headTag(client, group)
   await upload(client, bundle)
   const call = { path: `${groupPath(group)}/deploys`, tag, onStep: stepPrinter(options) }
   const { manifest } = bundle
-  const trial = await runDeploy(client, { ...call, body: { manifest, dryRun: true } }, options)
+  const trial = await runDeploy(client, { ...call, body: { ...body, manifest, dryRun: true } }, options)
   const isValid = trial.part.textOrNull('result') === 'valid'
   if (isValid && output === 'table') print(...planned(trial.part))
-  if (dryRun || !isValid) return report(client, trial, options, source.name)
+  if (dryRun || !isValid) return report(client, trial, options, name)
   if (options.canary !== undefined) process.once('SIGINT', explainInterrupt)
   try {
-    return await report(client, await runDeploy(client, { ...call, body: { manifest } }, options), options)
+    const started = await runDeploy(client, { ...call, body: { ...body, manifest } }, options)
+    return await report(client, started, options)
   } finally {
     process.off('SIGINT', explainInterrupt)
   }
+}
+
+/** Reads a document with its files, or a source that the controller composes. @throws Failure */
+async function readBundle({ config, team }: SourceOptions): Promise<Source & { readonly name?: string }> {
+  const source = readSource(config, team)
+  if (source !== null) return source
+  const document = await readDocument(config)
+  checkForElsewhere(document)
+  return { bundle: documentBundle(document), name: document.name }
 }
 
 async function abortDeploy(options: DeployOptions): Promise<ExitCode> {
@@ -97,7 +111,7 @@ async function planRollback(client: AdminClient, options: RollbackOptions): Prom
   return EXIT.ok
 }
 
-interface DiffOptions extends GroupOptions, Partial<DocumentOptions> {
+interface DiffOptions extends GroupOptions, Partial<SourceOptions> {
   readonly from?: string
   readonly to?: string
   readonly exitCode?: boolean
@@ -126,11 +140,9 @@ async function deployDiff(client: AdminClient, { group, from, to }: DiffOptions)
 }
 
 async function documentDiff(client: AdminClient, options: DiffOptions): Promise<AnswerPart> {
-  const source = await readDocument(options.config!)
-  checkForElsewhere(source)
-  const bundle = documentBundle(source)
+  const { bundle, name: _, ...source } = await readBundle({ ...options, config: options.config! })
   await upload(client, bundle)
-  const body = { manifest: bundle.manifest, dryRun: true }
+  const body = { ...source, manifest: bundle.manifest, dryRun: true }
   const call = { path: `${groupPath(options.group)}/deploys`, body, onStep: () => {} }
   const { status, part, answer } = await runDeploy(client, call, {})
   if (status !== 200) throw client.refused(answer)

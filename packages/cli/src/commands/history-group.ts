@@ -55,8 +55,13 @@ export async function showGroup({ group, ...options }: ShowOptions, deploy?: str
   const number = deploy === undefined ? await headNumber(client, group) : deployNumber(deploy)
   const path = `${groupPath(group)}/deploys/${number}`
   if (options.files === true) {
-    const { part } = await client.get(`${path}/manifest`)
-    print(...part.parts('files').map((file) => file.text('path')))
+    const isComposed = (await client.get(path)).part.textOrNull('source') !== null
+    for (const query of isComposed ? ['', '?source=true'] : [''])
+      print(
+        ...(await client.get(`${path}/manifest${query}`)).part
+          .parts('files')
+          .map((file) => file.text('path')),
+      )
     return
   }
   const file = (options.file ?? DOCUMENT).split('/').map(encodeURIComponent).join('/')

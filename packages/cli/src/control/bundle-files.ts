@@ -3,7 +3,7 @@ import { dirname, join, posix } from 'node:path'
 import { type DocumentSource, normalizeDocument, relativePathsOf } from '@sluice/config'
 import { type Bundle, bundleOf, DOCUMENT_PATH, MAX_BUNDLE_BYTES } from '@sluice/control-client'
 import { catalog } from '@sluice/policies'
-import { parse } from 'yaml'
+import { parseDocument } from 'yaml'
 import { EXIT, Failure, messageOf } from '../output/failure.js'
 
 /**
@@ -11,16 +11,19 @@ import { EXIT, Failure, messageOf } from '../output/failure.js'
  * `${file:PATH}` are secrets and stay on the gateways.
  * @throws Failure if a file cannot be part of a bundle
  */
-export function documentBundle({ name, text }: DocumentSource): Bundle {
-  const root: unknown = normalizeDocument(parse(text), catalog).value
-  const files = new Map<string, Buffer>([[DOCUMENT_PATH, Buffer.from(text)]])
-  for (const path of relativePathsOf(root, catalog))
-    files.set(posix.normalize(path), readRegularFile(dirname(name), path))
+export function documentBundle(source: DocumentSource): Bundle {
   try {
-    return bundleOf(files)
+    return bundleOf(new Map([[DOCUMENT_PATH, Buffer.from(source.text)], ...namedFiles(source)]))
   } catch (error) {
-    throw new Failure(messageOf(error), EXIT.invalid)
+    throw error instanceof Failure ? error : new Failure(messageOf(error), EXIT.invalid)
   }
+}
+
+/** Returns the files that a document names by relative paths. @throws Failure */
+export function namedFiles({ name, text }: DocumentSource): (readonly [string, Buffer])[] {
+  const root: unknown = normalizeDocument(parseDocument(text).toJS(), catalog).value
+  const paths = relativePathsOf(root, catalog)
+  return paths.map((path) => [posix.normalize(path), readRegularFile(dirname(name), path)])
 }
 
 function readRegularFile(folder: string, path: string): Buffer {

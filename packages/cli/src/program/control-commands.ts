@@ -9,6 +9,14 @@ export function withGroup(command: GwCommand): GwCommand {
   )
 }
 
+/** Adds `--team`, which selects a part of the source of a group. */
+export function withTeam(command: GwCommand): GwCommand {
+  return command.option(
+    '--team <name>',
+    'with --group: the document is the folder or file with the fragments of a team',
+  )
+}
+
 /** Adds the options of deploys to groups. */
 export function withGroupDeploy(command: GwCommand): GwCommand {
   return command
@@ -135,8 +143,13 @@ function addTokens(control: GwCommand): void {
       'member',
     ])
     .option('--group <glob>', 'groups that the token is for, such as edge-*; repeatable; default: *', collect)
+    .option('--team <name>', 'with --role deployer: only fragments of this team')
+    .option('--routes <prefix>', 'with --team: routes must be under this path; repeatable', collect)
     .runs(async () => (await import('../commands/control-tokens.js')).createToken)
-    .example('gw control token create edge-eu-gateways --role member --group edge-eu')
+    .example(
+      'gw control token create edge-eu-gateways --role member --group edge-eu',
+      'gw control token create payments-ci --role deployer --group edge-eu --team payments --routes /payments',
+    )
   token
     .command('revoke')
     .description('revoke a token; gateways that use it are disconnected')

@@ -1,4 +1,4 @@
-import { withCanary, withGroup, withGroupDeploy } from './control-commands.js'
+import { withCanary, withGroup, withGroupDeploy, withTeam } from './control-commands.js'
 import { type GwCommand, shortTime, wholeNumber } from './gw-command.js'
 import {
   addDeployKubernetes,
@@ -39,6 +39,7 @@ function addDeploy(program: GwCommand): void {
     .option('--save', "also write the document to the gateway's file, so that it survives a restart")
     .with(withGroupDeploy)
     .with(withCanary)
+    .with(withTeam)
     .option('--force', 'replace the configuration of a controller until its next deploy or a restart')
     .output('table', 'json', 'yaml')
     .runsAt({
@@ -49,6 +50,7 @@ function addDeploy(program: GwCommand): void {
       'gw deploy gateway.yaml --note "raise the limits"',
       'gw deploy gateway.yaml --group edge-eu',
       "gw deploy gateway.yaml --group edge-eu --canary 10% --for 5m --abort-on 'errors > 1% || p99 > 2x'",
+      'gw deploy fragments/payments --group edge-eu --team payments',
     )
   addDeployKubernetes(deploy)
 }
@@ -58,6 +60,7 @@ function addDiff(program: GwCommand): void {
     .command('diff')
     .description('show the differences between a document and the running configuration')
     .document((run) => run.getOptionValue('group') === undefined || run.args.length > 0)
+    .with(withTeam)
     .option('--exit-code', 'exit with 2 if there are differences')
   addDiffAction(diff.output('table', 'json', 'yaml'))
   diff.example(

@@ -12,9 +12,14 @@ import { isTemplate } from '../template/text-template.js'
  * @param root the document as read, which may be invalid
  */
 export function relativePathsOf(root: unknown, catalog: Catalog): readonly string[] {
+  return writtenPathsOf(root, catalog).filter((path) => !isAbsolute(path) && !isTemplate(path))
+}
+
+/** Returns the distinct paths of files and folders in a document as written. Excludes `${file:PATH}`. */
+export function writtenPathsOf(root: unknown, catalog: Catalog): readonly string[] {
   const found = new Set<string>()
   const replace = (path: unknown): unknown => {
-    if (typeof path === 'string' && !isAbsolute(path) && !isTemplate(path)) found.add(path)
+    if (typeof path === 'string') found.add(path)
     return path
   }
   replaceMarked(documentSchema, root, { keyword: 'path', replace })

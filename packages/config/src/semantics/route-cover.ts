@@ -66,7 +66,8 @@ function sourceOf({ segments }: PathPlan): string {
   return first?.kind === 'literal' ? first.text : ''
 }
 
-function literalBeginning(source: string): PathSegment[] {
+/** Returns the literal segments that all paths of a regular expression begin with. */
+export function literalBeginning(source: string): PathSegment[] {
   const text = BELOW.exec(source)?.[1] ?? ''
   // An alternative at the top level may have another prefix.
   if (text === '' || source.includes('|')) return []

@@ -47,8 +47,15 @@ export interface Bundle {
   readonly chunks: ReadonlyMap<string, Buffer>
 }
 
-/** Creates the bundle of files. @throws Error if a path is invalid or the bundle is too large */
-export function bundleOf(files: ReadonlyMap<string, Buffer>): Bundle {
+/**
+ * Creates the bundle of files.
+ * @param required file that it must contain, or null
+ * @throws Error if a path is invalid or the bundle is too large
+ */
+export function bundleOf(
+  files: ReadonlyMap<string, Buffer>,
+  required: string | null = DOCUMENT_PATH,
+): Bundle {
   const chunks = new Map<string, Buffer>()
   const described = [...files].map(([path, content]): ManifestFile => {
     const ofFile: Chunk[] = chunksOf(content)
@@ -56,7 +63,7 @@ export function bundleOf(files: ReadonlyMap<string, Buffer>): Bundle {
     return { path, size: content.length, chunks: ofFile.map(({ digest }) => digest) }
   })
   const manifest: Manifest = { version: 1, files: described.sort(byPath) }
-  const problem = manifestProblem(manifest)
+  const problem = manifestProblem(manifest, required)
   if (problem !== null) throw new Error(problem)
   return { digest: manifestDigest(manifest), manifest, chunks }
 }
@@ -73,7 +80,7 @@ export function manifestDigest({ files }: Manifest): string {
  * Checks what the schema cannot express. Returns the problem as a sentence, or null.
  * A file must not be the folder of another one, also on file systems that ignore case.
  */
-export function manifestProblem({ files }: Manifest): string | null {
+export function manifestProblem({ files }: Manifest, required: string | null = DOCUMENT_PATH): string | null {
   if (files.length > MAX_FILES) return `a bundle may have at most ${MAX_FILES} files`
   const names = new Set<string>()
   const folders = new Set<string>()
@@ -92,7 +99,7 @@ export function manifestProblem({ files }: Manifest): string | null {
   const collision = [...names].find((name) => folders.has(name))
   if (collision !== undefined) return `'${collision}' is a file and a folder`
   if (bytes > MAX_BUNDLE_BYTES) return `the files have ${bytes} bytes; the maximum is ${MAX_BUNDLE_BYTES}`
-  return names.has(DOCUMENT_PATH) ? null : `the bundle does not contain ${DOCUMENT_PATH}`
+  return required === null || names.has(required) ? null : `the bundle does not contain ${required}`
 }
 
 function byPath(a: ManifestFile, b: ManifestFile): number {

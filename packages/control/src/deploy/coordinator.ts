@@ -15,6 +15,8 @@ const RETRY_MS = 500
 export interface DeployRequest {
   readonly group: string
   readonly digest: string
+  /** Digest of the source of the document; absent: the document was not composed. */
+  readonly source?: string
   readonly note: string
   readonly rollbackTo: number | null
   readonly quorumPercent: number
@@ -23,6 +25,8 @@ export interface DeployRequest {
   readonly ifMatch: string | null
   /** Null: all members take the deploy together. */
   readonly canary: CanarySettings | null
+  /** Number of the deploy that must be the committed one. 0: the group must have none. */
+  readonly after?: number
 }
 
 /** A started deploy, or the reason why it was not started. */
@@ -71,7 +75,7 @@ export class Coordinator {
   /** Starts a deploy. Its bundle is in the store. @throws Error if the store is unavailable */
   async start(request: DeployRequest, author: Author): Promise<StartResult> {
     const { log, clock } = this.#options
-    const { group, ifMatch, canary, ...event } = request
+    const { group, ifMatch, canary, after: _, ...event } = request
     let refusal: StartResult | null = null
     this.#starting.set(group, (this.#starting.get(group) ?? 0) + 1)
     try {
@@ -222,13 +226,15 @@ type Decision<E = LogEvent> = E extends { readonly deploy: number } ? Omit<E, 'g
 
 function refusalOf(
   state: ControlState,
-  { group, digest, ifMatch, canary }: DeployRequest,
+  { group, digest, source, ifMatch, after, canary }: DeployRequest,
   hasDrift: boolean,
 ): StartResult | null {
   const { head, pending } = groupOf(state, group)
-  if (ifMatch !== null && ifMatch !== (head?.digest ?? ''))
+  const isChanged = after !== undefined && after !== (head?.deploy ?? 0)
+  if (isChanged || (ifMatch !== null && ifMatch !== (head?.digest ?? '')))
     return { kind: 'stale', digest: head?.digest ?? null }
   if (pending !== null) return { kind: 'busy', pending }
+  const isSame = head?.digest === digest && head.source === (source ?? null) && !hasDrift
   // Canaries of the committed bundle would have nothing to compare: all members serve it.
-  return head?.digest === digest && (canary !== null || !hasDrift) ? { kind: 'unchanged', head } : null
+  return head?.digest === digest && (canary !== null || isSame) ? { kind: 'unchanged', head } : null
 }

@@ -21,7 +21,7 @@ test('a star in a glob stands for any characters', () => {
 
 test('wrong tokens lock an address out for further wrong ones, but not for a valid token', () => {
   const { text, sha256 } = newToken()
-  const token = { token: 't', name: 'ci', role: 'deployer', groups: ['*'], sha256 } as const
+  const token = { token: 't', name: 'ci', role: 'deployer', groups: ['*'], scope: null, sha256 } as const
   const known = { ...token, createdAt: '', createdBy: '', isRevoked: false }
   const authenticator = new Authenticator(() => ({ ...EMPTY_STATE, tokens: new Map([['t', known]]) }))
   const attempt = (presented: string) => () =>

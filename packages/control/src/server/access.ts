@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { PeerCertificate } from 'node:tls'
+import type { TeamScope } from '@sluice/config'
 import { Lockout, Sessions } from '@sluice/core'
 import type { ControlState } from '../state/control-state.js'
 import type { Role } from '../store/log-entry.js'
@@ -15,6 +16,8 @@ export interface Caller {
   readonly role: Role
   /** Globs of groups. */
   readonly groups: readonly string[]
+  /** Team whose part the caller may change. Absent or null: all parts. */
+  readonly scope?: TeamScope | null
 }
 
 /** The parts of a request that authenticate it. */
@@ -98,7 +101,10 @@ export class Authenticator {
     if (this.#known?.state.tokens !== state.tokens) {
       const valid = [...state.tokens.values()].filter(({ isRevoked }) => !isRevoked)
       const callers = new Map(
-        valid.map(({ token, sha256, name, role, groups }) => [sha256, { token, actor: name, role, groups }]),
+        valid.map(({ token, sha256, name: actor, role, groups, scope }) => [
+          sha256,
+          { token, actor, role, groups, scope },
+        ]),
       )
       this.#known = { state, callers }
     }
@@ -123,6 +129,18 @@ export function requireRole({ actor, role }: Caller, required: Role): void {
   throw new ControlProblem(
     'GW_CONTROL_ROLE_MISSING',
     `'${actor}' has the role ${role}, but ${required} is required`,
+  )
+}
+
+/**
+ * Checks that a caller may change a part of a group's source. Null: all of it, or something else.
+ * @throws ControlProblem if it is for another part only
+ */
+export function requirePart({ actor, scope }: Caller, part: string | null): void {
+  if (!scope || scope.team === part) return
+  throw new ControlProblem(
+    'GW_CONTROL_TEAM_REFUSED',
+    `'${actor}' may change only the part '${scope.team}'; deploy with gw deploy --team ${scope.team}`,
   )
 }
 

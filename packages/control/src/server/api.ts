@@ -19,6 +19,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Minimum role of callers, or `open`. An endpoint without it requires `admin`. */
     readonly access?: Role | 'open'
+    /** True if deployers of a team may use the endpoint. It checks the part that they change. */
+    readonly isForTeams?: boolean
   }
 }
 
@@ -38,17 +40,22 @@ export type Routes = (app: FastifyInstance, backend: ApiBackend) => void
 /** Parts of an endpoint's description. */
 interface Description extends Pick<FastifySchema, 'body' | 'params' | 'querystring'> {
   readonly summary: string
+  /** True if deployers of a team may use an endpoint that changes something. */
+  readonly isForTeams?: boolean
   readonly response?: TSchema
 }
 
 /** Returns the options of an endpoint. */
-export function endpoint(access: Role | 'open', { response, ...schema }: Description) {
+export function endpoint(
+  access: Role | 'open',
+  { response, isForTeams = access === 'viewer', ...schema }: Description,
+) {
   const responses = {
     ...(response === undefined ? {} : { 200: response }),
     '4xx': { content: { 'application/problem+json': { schema: ProblemView } } },
   }
   const security = access === 'open' ? { security: [] } : {}
-  return { config: { access }, schema: { ...schema, ...security, response: responses } }
+  return { config: { access, isForTeams }, schema: { ...schema, ...security, response: responses } }
 }
 
 /** Returns the author of the entries that a request causes. */

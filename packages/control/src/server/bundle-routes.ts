@@ -12,6 +12,7 @@ import {
   FileParams,
   GroupParams,
   HistoryQuery,
+  ManifestQuery,
 } from './schemas.js'
 
 /** Endpoints for the history and the contents of bundles. */
@@ -34,21 +35,27 @@ export const bundleRoutes: Routes = (app, backend) => {
     endpoint('viewer', { summary: 'A deploy', params: DeployParams, response: DeployView }),
     async ({ params }) => deployOf(backend, params.group, params.deploy),
   )
-  app.get<{ Params: Static<typeof DeployParams> }>(
+  app.get<{ Params: Static<typeof DeployParams>; Querystring: Static<typeof ManifestQuery> }>(
     '/v1/groups/:group/deploys/:deploy/manifest',
-    endpoint('viewer', { summary: 'Manifest of a bundle', params: DeployParams, response: ManifestSchema }),
-    async ({ params }) => {
-      const bundle = await bundles.load(deployOf(backend, params.group, params.deploy).digest)
+    endpoint('viewer', {
+      summary: 'Manifest of a bundle, or of the source of its document',
+      ...{ params: DeployParams, querystring: ManifestQuery, response: ManifestSchema },
+    }),
+    async ({ params, query }) => {
+      const { digest, source } = deployOf(backend, params.group, params.deploy)
+      const wanted = query.source ? source : digest
+      const bundle = wanted === null ? null : await bundles.load(wanted)
       if (bundle === null) throw bundleGone()
       return bundle.manifest
     },
   )
   app.get<{ Params: Static<typeof FileParams> }>(
     '/v1/groups/:group/deploys/:deploy/files/*',
-    endpoint('viewer', { summary: 'A file of a bundle', params: FileParams }),
+    endpoint('viewer', { summary: 'A file of a bundle or its source', params: FileParams }),
     async ({ params }, reply) => {
-      const { digest } = deployOf(backend, params.group, params.deploy)
-      const content = await bundles.file(digest, params['*'])
+      const { digest, source } = deployOf(backend, params.group, params.deploy)
+      const path = params['*']
+      const content = (await bundles.file(digest, path)) ?? (await bundles.file(source ?? digest, path))
       if (content === null) throw bundleGone()
       return reply.type('application/octet-stream').header('content-disposition', 'attachment').send(content)
     },

@@ -16,6 +16,7 @@ export const chunkRoutes: Routes = (app, { store }) => {
     '/v1/chunks/missing',
     endpoint('deployer', {
       summary: 'Chunks that the controller does not have. The others are kept for an hour at least.',
+      isForTeams: true,
       body: ChunksBody,
       response: Type.Object({ missing: Type.Array(Type.String()) }),
     }),
@@ -26,6 +27,7 @@ export const chunkRoutes: Routes = (app, { store }) => {
     {
       ...endpoint('deployer', {
         summary: 'Stores chunks: each one after its length, 4 bytes, big-endian',
+        isForTeams: true,
         response: Type.Object({ stored: Type.Integer() }),
       }),
       bodyLimit: MAX_UPLOAD_BYTES,

@@ -1,5 +1,5 @@
 import { type Manifest, manifestDigest, manifestProblem } from '@sluice/control-client'
-import type { BundleFiles, Validation } from '../validation/validation.js'
+import type { BundleFiles, Validation, ValidationRequest } from '../validation/validation.js'
 import type { ApiBackend } from './api.js'
 import { ControlProblem, chunksMissing } from './problem.js'
 
@@ -7,14 +7,21 @@ import { ControlProblem, chunksMissing } from './problem.js'
 interface ComparisonOptions {
   /** Digest of the bundle to compare with; null: none, absent: do not compare. */
   readonly before?: string | null
+  /** Set if the bundle is the source of a document, which is composed first. */
+  readonly compose?: NonNullable<ValidationRequest['compose']>
 }
 
 /**
  * Stores a manifest whose chunks were uploaded. Returns its digest.
+ * @param required file that it must contain
  * @throws ControlProblem if it is invalid or chunks are missing
  */
-export async function storeManifest({ store }: ApiBackend, manifest: Manifest): Promise<string> {
-  const problem = manifestProblem(manifest)
+export async function storeManifest(
+  { store }: ApiBackend,
+  manifest: Manifest,
+  required?: string,
+): Promise<string> {
+  const problem = manifestProblem(manifest, required)
   if (problem !== null) throw new ControlProblem('GW_CONTROL_BAD_REQUEST', problem)
   const chunks = [...new Set(manifest.files.flatMap((file) => file.chunks))]
   const missing = await store.missingChunks(chunks)
@@ -28,12 +35,12 @@ export async function storeManifest({ store }: ApiBackend, manifest: Manifest): 
 export async function validated(
   backend: ApiBackend,
   digest: string,
-  { before }: ComparisonOptions = {},
+  { before, ...options }: ComparisonOptions = {},
 ): Promise<Extract<Validation, { readonly ok: true }>> {
   const files = await filesOf(backend, digest)
   const comparison =
     before === undefined ? {} : { before: before === null ? null : await filesOf(backend, before) }
-  const validation = await backend.validator.validate({ files, ...comparison })
+  const validation = await backend.validator.validate({ files, ...comparison, ...options })
   if (validation === null)
     throw new ControlProblem('GW_CONTROL_BUSY', 'too many documents are being checked; try again', {
       headers: { 'retry-after': '5' },

@@ -1,15 +1,19 @@
 import { PassThrough } from 'node:stream'
+import { BASE_FILE, type TeamScope } from '@sluice/config'
+import { DOCUMENT_PATH } from '@sluice/control-client'
 import type { Static } from '@sluice/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseAbortCondition } from '../deploy/abort-condition.js'
 import type { DeployRequest, StartResult } from '../deploy/coordinator.js'
 import type { DeployResult, RunningDeploy } from '../deploy/running-deploy.js'
 import { type Deploy, groupOf } from '../state/control-state.js'
+import { requirePart } from './access.js'
 import { type ApiBackend, authorOf, endpoint, type Routes } from './api.js'
 import { deployOf } from './bundle-routes.js'
 import { storeManifest, validated } from './deploy-preparation.js'
 import { ControlProblem } from './problem.js'
 import { AbortView, DeployBody, GroupParams, ResultView, RollbackBody } from './schemas.js'
+import { committedDeploy, composeBundle, isSameSource } from './source-deploy.js'
 
 /** Content type of a response with progress: one JSON object per line; the last one is the result or a problem. */
 const PROGRESS_TYPE = 'application/x-ndjson'
@@ -19,49 +23,33 @@ export const deployRoutes: Routes = (app, backend) => {
   app.post<{ Params: Static<typeof GroupParams>; Body: DeployBody }>(
     '/v1/groups/:group/deploys',
     endpoint('deployer', {
+      isForTeams: true,
       summary:
         'Deploys a bundle to all members or to none. If-Match: ETag of the group, If-None-Match: * for the first deploy. ' +
         `With Accept: ${PROGRESS_TYPE}, each step is sent as a line.`,
       ...{ params: GroupParams, body: DeployBody, response: ResultView },
     }),
     async (request, reply) => {
-      const { group } = request.params
-      const { manifest, note, quorumPercent, deadlineMs, dryRun, canary = null } = request.body
+      const { manifest, part = null, canary } = request.body
+      requirePart(request.caller, part)
       const { problem } = parseAbortCondition(canary?.abortOn ?? '')
-      if (canary !== null && problem !== null)
+      if (canary !== undefined && problem !== null)
         throw new ControlProblem('GW_CONTROL_BAD_REQUEST', `abortOn: ${problem}`)
-      const ifMatch = conditionOf(request)
-      const digest = await storeManifest(backend, manifest)
-      const { head } = groupOf(backend.log.state, group)
-      if (ifMatch !== null && ifMatch !== (head?.digest ?? '')) throw stale(head?.digest ?? null)
-      if (dryRun) {
-        const { changes, warnings } = await validated(backend, digest, { before: head?.digest ?? null })
-        return { result: 'valid', group, digest, changes, warnings }
-      }
-      await validated(backend, digest)
-      const options = { note, quorumPercent, deadlineMs, ifMatch, rollbackTo: null, canary }
-      return deploy(backend, { group, digest, ...options }, { request, reply })
+      const isSource = part !== null || !manifest.files.some(({ path }) => path === DOCUMENT_PATH)
+      const target = { group: request.params.group, part, ifMatch: conditionOf(request) }
+      const exchange = { request, reply }
+      return isSource ? deploySource(backend, target, exchange) : deployDocument(backend, target, exchange)
     },
   )
   app.post<{ Params: Static<typeof GroupParams>; Body: RollbackBody }>(
     '/v1/groups/:group/rollback',
     endpoint('deployer', {
+      isForTeams: true,
       summary: 'Deploys the bundle of an earlier deploy again',
       ...{ params: GroupParams, body: RollbackBody, response: ResultView },
     }),
     async (request, reply) => {
-      const { group } = request.params
-      const { to, ...options } = request.body
-      const { deploy: rollbackTo, digest } = rollbackTarget(backend, group, to)
-      const bundle = await backend.bundles.load(digest)
-      if (bundle !== null) await storeManifest(backend, bundle.manifest)
-      await validated(backend, digest)
-      const ifMatch = conditionOf(request)
-      return deploy(
-        backend,
-        { group, digest, ...options, ifMatch, rollbackTo, canary: null },
-        { request, reply },
-      )
+      return rollback(backend, request.params.group, { request, reply })
     },
   )
   app.post<{ Params: Static<typeof GroupParams> }>(
@@ -79,14 +67,120 @@ export const deployRoutes: Routes = (app, backend) => {
   )
 }
 
-interface Exchange {
-  readonly request: FastifyRequest
+interface Exchange<Body = unknown> {
+  readonly request: FastifyRequest<{ Body: Body }>
   readonly reply: FastifyReply
 }
 
+/** What a request deploys. */
+interface DeployTarget {
+  readonly group: string
+  /** Part of the source; null: all of it. */
+  readonly part: string | null
+  readonly ifMatch: string | null
+}
+
+/** Deploys a document as it is. */
+async function deployDocument(
+  backend: ApiBackend,
+  { group, ifMatch }: DeployTarget,
+  exchange: Exchange<DeployBody>,
+) {
+  const { manifest, part: _, dryRun, canary = null, ...options } = exchange.request.body
+  const digest = await storeManifest(backend, manifest)
+  const { head } = groupOf(backend.log.state, group)
+  if (ifMatch !== null && ifMatch !== (head?.digest ?? '')) throw stale(head?.digest ?? null)
+  if (head !== null && head.source !== null)
+    throw new ControlProblem(
+      'GW_CONTROL_BAD_REQUEST',
+      `the document of '${group}' is composed; deploy its base.yaml, a team, or the whole folder`,
+    )
+  if (dryRun) {
+    const { changes, warnings } = await validated(backend, digest, { before: head?.digest ?? null })
+    return { result: 'valid', group, digest, changes, warnings }
+  }
+  await validated(backend, digest)
+  return deploy(backend, { group, digest, ...options, ifMatch, rollbackTo: null, canary }, exchange)
+}
+
+/** Number of times that a part is composed with the newest other parts, if they change meanwhile. */
+const MAX_ATTEMPTS = 5
+
+/** Deploys a source, or a part of it together with the newest other parts. */
+async function deploySource(
+  backend: ApiBackend,
+  {
+    group,
+    part,
+    ifMatch,
+  }: { readonly group: string; readonly part: string | null; readonly ifMatch: string | null },
+  exchange: Exchange<DeployBody>,
+) {
+  const { manifest, part: _, dryRun, canary = null, ...options } = exchange.request.body
+  for (let attempt = 1; ; attempt++) {
+    const { head } = groupOf(backend.log.state, group)
+    if (ifMatch !== null && ifMatch !== (head?.digest ?? '')) {
+      const read = part === null ? null : committedDeploy(backend, group, ifMatch)
+      // Another team has deployed meanwhile. This does not matter if the part is still the same.
+      if (read === null || !(await isSameSource(backend, [read, head], (one) => one === part)))
+        throw stale(head?.digest ?? null)
+    }
+    const scope = exchange.request.caller.scope ?? null
+    const { changes, warnings, ...bundle } = await composeBundle(backend, { manifest, part, scope, head })
+    if (dryRun) return { result: 'valid', group, digest: bundle.digest, changes, warnings }
+    const after = head?.deploy ?? 0
+    const request = { group, ...bundle, ...options, after, canary, ifMatch: null, rollbackTo: null }
+    const started = await backend.coordinator.start(request, authorOf(exchange.request))
+    if (started.kind !== 'stale' || attempt === MAX_ATTEMPTS) return answer(started, exchange)
+  }
+}
+
+/** Deploys an earlier bundle. */
+async function rollback(backend: ApiBackend, group: string, exchange: Exchange<RollbackBody>) {
+  const { request } = exchange
+  const { to, ...options } = request.body
+  const target = rollbackTarget(backend, group, to)
+  const { deploy: rollbackTo, digest, source } = target
+  const { head } = groupOf(backend.log.state, group)
+  for (const stored of source === null ? [digest] : [digest, source]) {
+    const bundle = await backend.bundles.load(stored)
+    if (bundle !== null)
+      await storeManifest(backend, bundle.manifest, stored === source ? BASE_FILE : DOCUMENT_PATH)
+  }
+  await validated(backend, digest)
+  const { scope } = request.caller
+  if (scope) await checkTeamRollback(backend, { target, head, scope })
+  const ifMatch = conditionOf(request)
+  const after = scope ? { after: head?.deploy ?? 0 } : {}
+  const bundle = { group, digest, ...(source === null ? {} : { source }) }
+  const start = { ...bundle, ...options, ...after, ifMatch, rollbackTo, canary: null }
+  return deploy(backend, start, exchange)
+}
+
+/** Checks that a rollback changes only the part of a team. @throws ControlProblem otherwise */
+async function checkTeamRollback(
+  backend: ApiBackend,
+  {
+    target,
+    head,
+    scope,
+  }: { readonly target: Deploy; readonly head: Deploy | null; readonly scope: TeamScope },
+): Promise<void> {
+  const { team: part } = scope
+  if (target.source === null || !(await isSameSource(backend, [target, head], (one) => one !== part)))
+    throw new ControlProblem(
+      'GW_CONTROL_TEAM_REFUSED',
+      `the rollback to deploy ${target.deploy} also changes other parts than '${part}'; deploy the earlier fragments of the team instead`,
+    )
+  await validated(backend, target.source, { compose: { part, scope } })
+}
+
 /** Starts a deploy and answers with its result, or with its progress if the client accepts that. */
-async function deploy(backend: ApiBackend, deployRequest: DeployRequest, { request, reply }: Exchange) {
-  const started = await backend.coordinator.start(deployRequest, authorOf(request))
+async function deploy(backend: ApiBackend, deployRequest: DeployRequest, exchange: Exchange) {
+  return answer(await backend.coordinator.start(deployRequest, authorOf(exchange.request)), exchange)
+}
+
+async function answer(started: StartResult, { request, reply }: Exchange) {
   if (started.kind === 'unchanged') {
     const { group, deploy: number, digest } = started.head
     return { result: 'unchanged', group, deploy: number, digest }

@@ -7,7 +7,7 @@ import { uiServer } from '@sluice/ui'
 import { Ajv } from 'ajv'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { StoreUnavailable } from '../store/open-store.js'
-import { type Authenticator, requireGroup, requireRole } from './access.js'
+import { type Authenticator, requireGroup, requirePart, requireRole } from './access.js'
 import { type ApiBackend, endpoint } from './api.js'
 import { auditRoutes } from './audit-routes.js'
 import { bundleRoutes } from './bundle-routes.js'
@@ -124,7 +124,8 @@ function useSchemas(app: FastifyInstance): void {
 
 /** Authenticates and authorizes a request before its body is read. @throws ControlProblem if it is refused */
 function admit(request: FastifyRequest, { hosts, authenticator, isSecure }: HttpServerOptions): void {
-  const { access = request.is404 ? 'viewer' : 'admin' } = request.routeOptions.config
+  const { access = request.is404 ? 'viewer' : 'admin', isForTeams = request.is404 } =
+    request.routeOptions.config
   refuseBrowsers(request.headers, hosts, `${isSecure ? 'https' : 'http'}://${request.headers.host}`)
   if (access === 'open') return
   const { authorization = '' } = request.headers
@@ -132,6 +133,7 @@ function admit(request: FastifyRequest, { hosts, authenticator, isSecure }: Http
   if (sessionId !== '') refuseForgery(request)
   request.caller = authenticator.authenticate({ address: request.ip, authorization, sessionId })
   requireRole(request.caller, access)
+  if (!isForTeams) requirePart(request.caller, null)
   const { group } = request.params as { readonly group?: string }
   if (group !== undefined) requireGroup(request.caller, group)
 }

@@ -5,6 +5,7 @@ export const CONTROL_ERRORS = {
   GW_CONTROL_AUTH_INVALID: { status: 401, title: 'Token not valid' },
   GW_CONTROL_ROLE_MISSING: { status: 403, title: 'Role not sufficient' },
   GW_CONTROL_GROUP_REFUSED: { status: 403, title: 'Token not for this group' },
+  GW_CONTROL_TEAM_REFUSED: { status: 403, title: 'Token not for this part' },
   GW_CONTROL_HOST_REFUSED: { status: 403, title: 'Host not allowed' },
   GW_CONTROL_ORIGIN_REFUSED: { status: 403, title: 'Browsers not allowed' },
   GW_CONTROL_FORGERY_SUSPECTED: { status: 403, title: 'Not sent by the dashboard' },

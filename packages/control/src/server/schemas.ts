@@ -1,9 +1,10 @@
+import { TEAM_PATTERN } from '@sluice/config'
 import { GROUP_PATTERN, ManifestSchema } from '@sluice/control-client'
 import { type Static, type TSchema, Type } from '@sluice/core'
 import { Canary, CanaryProgress, CanarySettings } from '../store/canary.js'
 
-const object = <T extends Record<string, TSchema>>(fields: T) =>
-  Type.Object(fields, { additionalProperties: false })
+const object = <T extends Record<string, TSchema>>(fields: T, options = {}) =>
+  Type.Object(fields, { additionalProperties: false, ...options })
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const texts = Type.Array(Type.String())
 const digest = Type.String({ pattern: '^[0-9a-f]{64}$' })
@@ -11,6 +12,14 @@ const deployNumber = Type.Integer({ minimum: 1 })
 const group = Type.String({ pattern: GROUP_PATTERN, description: 'Name of a group.' })
 const note = Type.String({ maxLength: 500, default: '' })
 const limit = Type.Integer({ minimum: 1, maximum: 1000, default: 50 })
+
+const scope = object(
+  {
+    team: Type.String({ pattern: TEAM_PATTERN }),
+    routes: Type.Array(Type.String({ maxLength: 255 }), { minItems: 1, maxItems: 50 }),
+  },
+  { description: 'Team that a deployer is limited to, and path prefixes that its routes must lie under.' },
+)
 
 /** Options of deploys and rollbacks. */
 const deployOptions = {
@@ -32,6 +41,14 @@ const deployOptions = {
 /** Body of a deploy. */
 export const DeployBody = object({
   manifest: ManifestSchema,
+  part: Type.Optional(
+    Type.String({
+      pattern: `^base$|${TEAM_PATTERN}`,
+      description:
+        'Part of the source that the manifest replaces: `base`, or a team. The controller composes it with the other ' +
+        'parts of the committed source. Absent: the manifest is a whole bundle, or a whole source with `base.yaml`.',
+    }),
+  ),
   ...deployOptions,
   dryRun: Type.Boolean({ default: false, description: 'True: validate and compare only.' }),
   canary: Type.Optional(CanarySettings),
@@ -55,6 +72,7 @@ export const TokenBody = object({
     Type.Literal('member'),
   ]),
   groups: Type.Array(Type.String({ pattern: '^[A-Za-z0-9*._-]{1,128}$' }), { minItems: 1, maxItems: 50 }),
+  scope: Type.Optional(scope),
 })
 /** Body of a login. */
 export const LoginBody = object({ token: Type.String({ maxLength: 200 }) })
@@ -76,11 +94,17 @@ export const AuditQuery = object({
   group: Type.Optional(group),
 })
 
+/** Parameter of requests for a manifest. */
+export const ManifestQuery = object({
+  source: Type.Boolean({ default: false, description: 'Files that the document was composed from.' }),
+})
+
 /** A deploy in responses. */
 export const DeployView = object({
   deploy: deployNumber,
   group,
   digest,
+  source: nullable(digest),
   note: Type.String(),
   rollbackTo: nullable(deployNumber),
   actor: Type.String(),
@@ -195,6 +219,7 @@ export const TokenView = object({
   name: Type.String(),
   role: Type.String(),
   groups: texts,
+  scope: nullable(scope),
   createdAt: Type.String(),
   createdBy: Type.String(),
   isRevoked: Type.Boolean(),

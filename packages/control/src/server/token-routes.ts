@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { routePrefixProblem, type TeamScope } from '@sluice/config'
 import { type Static, Type } from '@sluice/core'
 import type { Token } from '../state/control-state.js'
+import type { Role } from '../store/log-entry.js'
 import { newToken, requireAllGroups } from './access.js'
 import { authorOf, endpoint, type Routes } from './api.js'
 import { ControlProblem } from './problem.js'
@@ -25,7 +27,8 @@ export const tokenRoutes: Routes = (app, { log }) => {
     }),
     async (request) => {
       requireAllGroups(request.caller)
-      const { name, role, groups } = request.body
+      const { name, role, groups, scope } = request.body
+      if (scope !== undefined) checkScope(role, scope)
       const { text, sha256 } = newToken()
       const token = randomUUID()
       await log.append(authorOf(request), ({ tokens }) => {
@@ -34,7 +37,15 @@ export const tokenRoutes: Routes = (app, { log }) => {
             'GW_CONTROL_BAD_REQUEST',
             `there is a token '${name}'; choose another name`,
           )
-        return { type: 'token.created', token, name, role, groups, sha256 }
+        return {
+          type: 'token.created',
+          token,
+          name,
+          role,
+          groups,
+          sha256,
+          ...(scope === undefined ? {} : { scope }),
+        }
       })
       return { text, ...view(log.state.tokens.get(token)!) }
     },
@@ -53,6 +64,13 @@ export const tokenRoutes: Routes = (app, { log }) => {
       return reply.code(204).send()
     },
   )
+}
+
+/** @throws ControlProblem if a token must not have the scope */
+function checkScope(role: Role, { routes }: TeamScope): void {
+  const problem =
+    role === 'deployer' ? routes.map(routePrefixProblem).find(Boolean) : 'only deployers can have a team'
+  if (problem) throw new ControlProblem('GW_CONTROL_BAD_REQUEST', problem)
 }
 
 function view({ sha256: _, ...shown }: Token) {

@@ -74,4 +74,6 @@ test('the last committed bundles of a group and its pending one are kept', () =>
     ...[started('c'), committed(5), started('d'), aborted(7), started('e')],
   ])
   assert.deepEqual([...keptBundles(state, 2)].sort(), ['b', 'c', 'e'])
+  const composed = stateOf([{ ...STARTED, digest: 'a', source: 's', quorumPercent: 50, deadlineMs: 1000 }])
+  assert.deepEqual([...keptBundles(composed, 1)].sort(), ['a', 's'])
 })

@@ -1,3 +1,4 @@
+import type { TeamScope } from '@sluice/config'
 import type { Canary } from '../store/canary.js'
 import type { NumberedEntry, Role } from '../store/log-entry.js'
 
@@ -10,6 +11,8 @@ export interface Deploy {
   readonly deploy: number
   readonly group: string
   readonly digest: string
+  /** Manifest digest of the source that the document was composed from, or null. */
+  readonly source: string | null
   readonly note: string
   readonly rollbackTo: number | null
   readonly actor: string
@@ -50,6 +53,8 @@ export interface Token {
   readonly name: string
   readonly role: Role
   readonly groups: readonly string[]
+  /** Team whose part the token may change, or null for all parts. */
+  readonly scope: TeamScope | null
   readonly sha256: string
   readonly createdAt: string
   readonly createdBy: string
@@ -106,8 +111,9 @@ export function stateAfter(state: ControlState, entry: NumberedEntry): ControlSt
         canary === null ? {} : { canary: { ...canary, phase: 'passed', comparison: entry.comparison } },
       )
     case 'token.created': {
-      const { token, name, role, groups, sha256 } = entry
-      const created = { token, name, role, groups, sha256, createdAt: entry.at, createdBy: entry.actor }
+      const { token, name, role, groups, scope = null, sha256 } = entry
+      const known = { token, name, role, groups, scope, sha256 }
+      const created = { ...known, createdAt: entry.at, createdBy: entry.actor }
       return { ...next, tokens: withKey(state.tokens, token, { ...created, isRevoked: false }) }
     }
     case 'token.revoked': {
@@ -125,20 +131,27 @@ export function keptBundles({ groups }: ControlState, deploysPerGroup: number): 
   const kept = new Set<string>()
   for (const { deploys, pending } of groups.values()) {
     const committed = deploys.filter(({ status }) => status === 'committed')
-    for (const { digest } of committed.slice(-deploysPerGroup)) kept.add(digest)
-    if (pending !== null) kept.add(pending.digest)
+    for (const { digest, source } of [
+      ...committed.slice(-deploysPerGroup),
+      ...(pending === null ? [] : [pending]),
+    ]) {
+      kept.add(digest)
+      if (source !== null) kept.add(source)
+    }
   }
   return kept
 }
 
 function startedDeploy(entry: Extract<NumberedEntry, { readonly type: 'deploy.started' }>): Deploy {
-  const { group, digest, note, rollbackTo, actor, at, controller, quorumPercent, deadlineMs } = entry
-  const written = { group, digest, note, rollbackTo, actor, at, controller, quorumPercent, deadlineMs }
+  const { group, digest, source = null, note, rollbackTo } = entry
+  const { actor, at, controller, quorumPercent, deadlineMs } = entry
+  const origin = { group, digest, source, note, rollbackTo }
   const canary =
     entry.canary === undefined
       ? null
       : { ...entry.canary, phase: 'activating' as const, observedFrom: null, comparison: null }
-  return { ...written, deploy: entry.seq, status: 'pending', reasons: [], missing: [], canary }
+  const started = { ...origin, actor, at, controller, quorumPercent, deadlineMs }
+  return { ...started, deploy: entry.seq, status: 'pending', reasons: [], missing: [], canary }
 }
 
 /** Changes the pending deploy. */

@@ -1,3 +1,4 @@
+import type { TeamScope } from '@sluice/config'
 import type { CanaryMember, CanarySettings, Comparison } from './canary.js'
 
 /** Fields of every entry. Together they are the audit trail. */
@@ -24,6 +25,8 @@ export type LogEvent =
       readonly group: string
       /** Manifest digest of the bundle. */
       readonly digest: string
+      /** Manifest digest of the source that the document was composed from. */
+      readonly source?: string
       readonly note: string
       /** Number of the deploy whose bundle is deployed again, or null. */
       readonly rollbackTo: number | null
@@ -61,6 +64,8 @@ export type LogEvent =
       readonly role: Role
       /** Globs of the groups that the token is for. */
       readonly groups: readonly string[]
+      /** Team whose part the token may change. Absent: all parts. */
+      readonly scope?: TeamScope
       readonly sha256: string
     }
   | { readonly type: 'token.revoked'; readonly token: string }

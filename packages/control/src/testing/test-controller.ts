@@ -18,7 +18,7 @@ export interface Body
   readonly result: Static<typeof ResultView>['result']
   readonly code: string
   readonly detail: string
-  readonly diagnostics: readonly { readonly file: string; readonly message: string }[]
+  readonly diagnostics: readonly { readonly file: string; readonly line: number; readonly message: string }[]
   readonly deploys: readonly NonNullable<Group['head']>[]
   readonly members: readonly (Static<typeof MemberView> & { readonly outcome: string })[]
   readonly groups: readonly Group[]

@@ -1,7 +1,9 @@
 import {
+  composeDocument,
   type Diagnostic,
   DocumentLoader,
   diffBundles,
+  isSourceDocument,
   type LoadResult,
   loadBodyLanguages,
   loadNamedPolicies,
@@ -27,7 +29,26 @@ export class BundleValidation {
     this.#catalog = catalog
   }
 
-  async validate({ files, before }: ValidationRequest): Promise<Validation> {
+  /** Checks a document, or composes one from its source and checks that. */
+  async validate({ compose, ...request }: ValidationRequest): Promise<Validation> {
+    if (compose === undefined) return this.#check(request)
+    const catalog = this.#catalog
+    const secrets = secretFiles(request.files)
+    if (secrets.length > 0) return { ok: false, diagnostics: secrets }
+    const documents = [...request.files].filter(([path]) => isSourceDocument(path))
+    for (const [, content] of documents)
+      await loadNamedPolicies(Buffer.from(content).toString('utf8'), catalog)
+    const composed = composeDocument(request.files, { ...compose, catalog })
+    if (!composed.ok) return composed
+    const others = [...request.files].filter(([path]) => !isSourceDocument(path))
+    const files = new Map([...others, [DOCUMENT_PATH, Buffer.from(composed.text)] as const])
+    const result = await this.#check({ ...request, files })
+    const located = (one: Diagnostic) => (one.file === DOCUMENT_PATH ? composed.located(one) : one)
+    if (!result.ok) return { ok: false, diagnostics: result.diagnostics.map(located) }
+    return { ...result, warnings: result.warnings.map(located), text: composed.text }
+  }
+
+  async #check({ files, before }: ValidationRequest): Promise<Validation> {
     const secrets = secretFiles(files)
     const old = before === undefined || before === null ? null : await this.#load(before)
     const loaded = await this.#load(files)

@@ -19,6 +19,7 @@ export type Group = {
     readonly deploy: number
     readonly group: string
     readonly digest: string
+    readonly source: string | null
     readonly note: string
     readonly rollbackTo: number | null
     readonly actor: string
@@ -62,6 +63,7 @@ export type Group = {
     readonly deploy: number
     readonly group: string
     readonly digest: string
+    readonly source: string | null
     readonly note: string
     readonly rollbackTo: number | null
     readonly actor: string
@@ -158,6 +160,7 @@ export type Deploy = {
   readonly deploy: number
   readonly group: string
   readonly digest: string
+  readonly source: string | null
   readonly note: string
   readonly rollbackTo: number | null
   readonly actor: string
