@@ -65,6 +65,19 @@ routes: [{ id: r, match: { path: / }, respond: { status: 200 } }]
   assert.deepEqual([first?.line, first?.path], [4, 'policies[0].with.users[0].password'])
 })
 
+test('a plan for another machine has no values of its variables', () => {
+  const text = `version: 1
+workers: "\${env:N}"
+listeners: [{ address: '127.0.0.1:\${env:PORT}', limits: { bodyBytes: "\${env:SIZE}" } }]
+drain: { timeout: "\${env:TIME}" }
+routes: []
+`
+  const options = { catalog: SAMPLE_CATALOG, env: {}, isForElsewhere: true }
+  const result = loadDocument({ name: 'gateway.yaml', text }, options)
+  assert.ok(result.ok)
+  assert.equal(result.bundle.plan.listeners[0]!.address, '127.0.0.1:${env:PORT}')
+})
+
 test('neither looks further than a document goes that is none', () => {
   for (const root of [null, 'text', [], { policies: 'x', routes: [{ policies: [{ use: 'secret-box' }] }] }]) {
     assert.deepEqual(

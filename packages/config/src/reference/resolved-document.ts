@@ -4,6 +4,7 @@ import { policyViolations } from '../check/document-violations.js'
 import { schemaViolationsOf, type Violation } from '../check/violation.js'
 import { type DocumentPath, formatPath, isMapping, valueAt } from '../diagnostic/document-path.js'
 import type { Report } from '../report/report.js'
+import type { Bounds } from '../schema/build.js'
 import { escapeText } from '../template/text-template.js'
 import type { ReferencedLeaf, ReferencedLeaves } from './referenced-leaf.js'
 
@@ -50,7 +51,12 @@ export function resolveReferences(
       })
       continue
     }
-    if (leaf.value === null) continue
+    if (leaf.value === null) {
+      // Only the machine of the gateway knows the value. A plan for elsewhere has the least one in its place.
+      const bounds = asked?.find((schema) => schema['bounds'] !== undefined)?.['bounds'] as Bounds | undefined
+      if (bounds !== undefined) put(kept, leaf.path, bounds.min)
+      continue
+    }
     const value = scalarFor(leaf.value, schemas)
     put(resolved, leaf.path, value)
     if (typeof value !== 'string') put(kept, leaf.path, value)
