@@ -1,5 +1,7 @@
 /** Documents that together cover everything that objects take from a document. */
 export const documents = {
+  vault:
+    'version: 1\nlisteners: [{ address: ":8080", health: true }]\nvault: { address: "https://vault.example.com:8200", auth: { kubernetes: { role: gateway } } }\n',
   plain: 'version: 1\nlisteners: [{ address: ":8080", health: true }]\n',
   metrics:
     'version: 1\nlisteners: [{ address: "*:80" }, { address: "127.0.0.1:1" }]\nmetrics: { address: ":9902" }\n',
@@ -105,6 +107,12 @@ const PLATFORM = {
   envFrom: [{ configMapRef: { name: 'zone' } }],
   ephemeralStorage: '2Gi',
   tmpSizeLimit: '64Mi',
+}
+
+/** Connections to a controller: as settings and as values. */
+export const controllers = {
+  token: { url: 'https://control.example.com', group: 'edge-eu', tokenSecret: 'gateway-token' },
+  certificate: { url: 'https://10.0.0.4:9910', group: 'edge', tlsSecret: 'gateway-tls', caSecret: 'ca' },
 }
 
 /** Every setting of `gw deploy kubernetes`. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { parseAllDocuments } from 'yaml'
 import { chartValues } from '../../packages/cli/dist/kubernetes/objects/chart-facts.js'
 import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gateway-objects.js'
-import { ALL_SETTINGS, ALL_VALUES, documents } from './cases.mjs'
+import { ALL_SETTINGS, ALL_VALUES, controllers, documents } from './cases.mjs'
 import { defaultValues } from './generated-files.mjs'
 import { objectMistakes } from './object-schemas.mjs'
 
@@ -80,6 +80,22 @@ for (const [name, document] of Object.entries(documents)) {
   )
 }
 
+for (const [name, control] of Object.entries(controllers)) {
+  test(`pods that a controller knows by a ${name} have no ConfigMap in chart and source`, options, () => {
+    for (const document of [documents.references, documents.vault]) {
+      const values = { ...ALL_VALUES, ...chartValues(document), control, vault: { audience: 'vault' } }
+      const settings = { ...ALL_SETTINGS, control, vaultAudience: 'vault' }
+      const { objects } = gatewayObjects(document, settings)
+      const expected = comparable(ofRelease(objects, 'edge-sluice', 'edge'))
+      for (const text of [document, '']) {
+        const made = rendered({ ...values, document: text === '' ? '' : values.document })
+        assert.deepEqual(comparable(made), expected)
+        assert.ok(made.every(({ kind }) => kind !== 'ConfigMap'))
+      }
+    }
+  })
+}
+
 test('the chart without values makes what the source makes without settings', options, () => {
   const { document, image } = defaultValues()
   for (const tier of ['W1', 'W2', 'W4', 'W8']) {
@@ -130,6 +146,9 @@ test('documents and values from which no gateway can be made are refused with th
     [{ ...chartValues(documents.plain), document: documents.times }, /facts .* belong to another document/],
     [chartValues(documents.references), /the document refers to .*set secrets\.name/],
     [{ ...chartValues(documents.plain), monitoring: { enabled: true } }, /Prometheus cannot reach/],
+    [{ control: { url: 'https://control.example.com' } }, /control.url needs control.group/],
+    [{ control: { ...controllers.token, tlsSecret: 'both' } }, /either control.tokenSecret or/],
+    [{ control: { ...controllers.token, url: 'http://control' } }, /control.url/],
     [{ tier: 'W3' }, /tier/],
     [{ replicas: 3 }, /replicas/],
     [{ replicaCount: 7, autoscaling: { enabled: true } }, /maxReplicas is 6; use at least 7/],

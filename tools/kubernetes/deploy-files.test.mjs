@@ -5,7 +5,7 @@ import { parse, parseAllDocuments } from 'yaml'
 import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gateway-objects.js'
 import { loadDocument } from '../../packages/config/dist/index.js'
 import { catalog } from '../../packages/policies/dist/index.js'
-import { ALL_SETTINGS, documents } from './cases.mjs'
+import { ALL_SETTINGS, controllers, documents } from './cases.mjs'
 import { defaultValues, fileOf, generatedFiles } from './generated-files.mjs'
 import { objectMistakes } from './object-schemas.mjs'
 
@@ -48,8 +48,9 @@ test('Kubernetes knows every field of the manifests', () => {
 
 test('Kubernetes knows every field of the objects that documents make', () => {
   for (const [name, document] of Object.entries(documents)) {
-    for (const object of gatewayObjects(document, ALL_SETTINGS).objects)
-      assert.deepEqual(objectMistakes(JSON.parse(JSON.stringify(object))), [], name)
+    const controlled = { ...ALL_SETTINGS, control: controllers.certificate, vaultAudience: 'vault' }
+    const kinds = [ALL_SETTINGS, controlled].flatMap((settings) => gatewayObjects(document, settings).objects)
+    for (const object of kinds) assert.deepEqual(objectMistakes(JSON.parse(JSON.stringify(object))), [], name)
   }
 })
 

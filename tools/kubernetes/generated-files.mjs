@@ -52,6 +52,10 @@ function* manifests() {
     yield [`kubernetes/sluice-${tier.toLowerCase()}.yaml`, objectsYaml([NAMESPACE, ...others])]
     yield ['kubernetes/monitoring.yaml', objectsYaml(monitors)]
   }
+  const control = { url: 'https://control.example.com:9910', group: 'edge', tokenSecret: 'sluice-control' }
+  const { objects } = gatewayObjects(document, { ...settings, tier: 'W2', control })
+  const others = objects.filter((object) => !isMonitor(object))
+  yield ['kubernetes/sluice-controlled.yaml', objectsYaml([NAMESPACE, ...others])]
 }
 
 const isMonitor = ({ apiVersion }) => apiVersion.startsWith('monitoring.coreos.com/')

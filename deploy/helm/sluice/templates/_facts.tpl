@@ -5,11 +5,16 @@ the other values. It stays close to packages/cli/src/kubernetes/objects, to whic
 
 {{- /* The text of the document, with one line break at its end. */ -}}
 {{- define "sluice.document" -}}
-{{ trimSuffix "\n" (required "document is empty; for example --values document.yaml, from gw deploy kubernetes --helm-values" .Values.document) }}
+{{ trimSuffix "\n" (required "document is empty; for example --values document.yaml, from gw deploy kubernetes --helm-values. A document above 1 MB needs control.url" .Values.document) }}
 {{ end -}}
 
 {{- /* Checks for values that exclude each other. */ -}}
 {{- define "sluice.checkValues" -}}
+{{- with .Values.control -}}
+{{- if and .url (or (not .group) (eq (empty .tokenSecret) (empty .tlsSecret))) -}}
+{{- fail "control.url needs control.group, and either control.tokenSecret or control.tlsSecret" -}}
+{{- end -}}
+{{- end -}}
 {{- $pods := .Values.autoscaling -}}
 {{- if and $pods.enabled (lt (int $pods.maxReplicas) (int .Values.replicaCount)) -}}
 {{- fail (printf "autoscaling.maxReplicas is %v; use at least %v, the value of replicaCount" $pods.maxReplicas .Values.replicaCount) -}}
@@ -24,7 +29,9 @@ the other values. It stays close to packages/cli/src/kubernetes/objects, to whic
 {{- include "sluice.checkValues" . -}}
 {{- $defaults := .Files.Get "files/defaults.json" | fromJson -}}
 {{- $facts := deepCopy .Values.facts | default (.Files.Get "files/facts.json" | fromJson) -}}
-{{- if ne (toString $facts.documentSha256) (include "sluice.document" . | sha256sum) -}}
+{{- $control := .Values.control -}}
+{{- $isWithout := and $control.url (not .Values.document) .Values.facts -}}
+{{- if and (not $isWithout) (ne (toString $facts.documentSha256) (include "sluice.document" . | sha256sum)) -}}
 {{- fail "facts are missing or belong to another document; create both with: gw deploy kubernetes -c gateway.yaml --helm-values > document.yaml, then use --values document.yaml" -}}
 {{- end -}}
 {{- if and .Values.monitoring.enabled (not $facts.metricsPort) -}}
@@ -52,6 +59,11 @@ the other values. It stays close to packages/cli/src/kubernetes/objects, to whic
 {{- $tier := get $defaults.tiers .Values.tier | required (printf "tier is one of %s" (keys $defaults.tiers | sortAlpha | join ", ")) -}}
 {{- with .Values.ephemeralStorage }}{{ $_ := set $tier "ephemeral-storage" . }}{{ end -}}
 {{- $_ := set $facts "resources" (.Values.resources | default (dict "requests" $tier "limits" $tier)) -}}
+{{- if $control.url -}}
+{{- $_ := set $facts.probes.startupProbe "failureThreshold" $defaults.controlled.startSeconds -}}
+{{- $_ := set $facts "sizeLimit" (printf "%dMi" (add (trimSuffix "Mi" $facts.sizeLimit | int) $defaults.controlled.bundlesMib)) -}}
+{{- end -}}
+{{- $_ := set $facts "automountsToken" (or (gt (len $facts.serviceNamespaces) 0) (and $facts.logsInToVault (not .Values.vault.audience))) -}}
 {{- range $name, $probe := $facts.probes -}}
 {{- $_ := set $facts $name (mergeOverwrite $probe (get $.Values $name)) -}}
 {{- end -}}
@@ -61,6 +73,27 @@ the other values. It stays close to packages/cli/src/kubernetes/objects, to whic
 {{- $given := list -}}
 {{- range .Values.extraEnv }}{{ $given = append $given .name }}{{ end -}}
 {{- $environment := list -}}
+{{- $own := list (dict "configMap" (dict "name" (include "sluice.fullname" .) "items" (list (dict "key" "gateway.yaml" "path" "gateway.yaml")))) -}}
+{{- with $control -}}
+{{- if .url -}}
+{{- $own = list -}}
+{{- $environment = list (dict "name" "GW_CONTROL" "value" .url) (dict "name" "GW_CONTROL_GROUP" "value" .group) -}}
+{{- with .tokenSecret -}}
+{{- $environment = append $environment (dict "name" "GW_CONTROL_TOKEN" "valueFrom" (dict "secretKeyRef" (dict "name" . "key" "token"))) -}}
+{{- end -}}
+{{- $files := "/etc/sluice/control" -}}
+{{- with .tlsSecret -}}
+{{- $environment = append $environment (dict "name" "GW_CONTROL_CERT" "value" (printf "%s/tls.crt" $files)) -}}
+{{- $environment = append $environment (dict "name" "GW_CONTROL_KEY" "value" (printf "%s/tls.key" $files)) -}}
+{{- $own = append $own (dict "secret" (dict "name" . "items" (list (dict "key" "tls.crt" "path" "control/tls.crt") (dict "key" "tls.key" "path" "control/tls.key")))) -}}
+{{- end -}}
+{{- with .caSecret -}}
+{{- $environment = append $environment (dict "name" "GW_CONTROL_CA" "value" (printf "%s/ca.crt" $files)) -}}
+{{- $own = append $own (dict "secret" (dict "name" . "items" (list (dict "key" "ca.crt" "path" "control/ca.crt")))) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $_ := set $facts "ownSources" $own -}}
 {{- range $facts.variables -}}
 {{- if not (has .name $given) -}}
 {{- if $secret -}}
@@ -98,6 +131,10 @@ the other values. It stays close to packages/cli/src/kubernetes/objects, to whic
 {{- $server := dict "ports" $defaults.apiServerPorts -}}
 {{- with .Values.networkPolicy.apiServer }}{{ $_ := set $server "to" . }}{{ end -}}
 {{- $egress = append $egress $server -}}
+{{- end -}}
+{{- if $control.url -}}
+{{- $port := regexFind ":[0-9]+$" $control.url | trimPrefix ":" | default "443" | int -}}
+{{- $egress = append $egress (dict "ports" (list (dict "port" $port "protocol" "TCP"))) -}}
 {{- end -}}
 {{- $_ := set $facts "egress" $egress -}}
 {{- toJson $facts -}}

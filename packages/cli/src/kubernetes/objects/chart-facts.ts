@@ -1,5 +1,6 @@
 import type { Tier } from '@sluice/gateway'
-import { documentFacts } from './document-facts.js'
+import { CONTROLLED } from './controller.js'
+import { documentFacts, fitsConfigMap } from './document-facts.js'
 import { referencedFiles, refuseSecrets } from './document-files.js'
 import { alertRules } from './monitoring.js'
 import {
@@ -34,7 +35,8 @@ export interface ChartValues {
 }
 
 /**
- * Returns a document and its facts as values of the Helm chart.
+ * Returns a document and its facts as values of the Helm chart. A document that is too large for a ConfigMap is left
+ * out: its facts are enough for pods that get it from a controller.
  * @throws ObjectsError if the document is incomplete; the message includes the fix
  */
 export function chartValues(text: string): ChartValues {
@@ -44,7 +46,7 @@ export function chartValues(text: string): ChartValues {
   refuseSecrets(facts)
   const { metricsPort, serviceNamespaces, variables } = facts
   return {
-    document,
+    document: fitsConfigMap(facts) ? document : '',
     facts: {
       documentSha256: facts.sha256,
       containerPorts: containerPorts(facts),
@@ -60,6 +62,7 @@ export function chartValues(text: string): ChartValues {
       variables,
       files: referencedFiles(facts),
       serviceNamespaces,
+      logsInToVault: facts.logsInToVault,
       egress: documentEgress(facts),
     },
   }
@@ -73,6 +76,7 @@ export function chartDefaults(): object {
     behavior: BEHAVIOR,
     spread: SPREAD_OVER.map((topologyKey) => ({ ...SPREAD, topologyKey })),
     serviceOptions: SERVICE_OPTIONS,
+    controlled: CONTROLLED,
     tiers: Object.fromEntries(tiers.map((tier) => [tier, tierResources(tier).limits])),
     dns: CLUSTER_DNS,
     dnsPorts: DNS_PORTS,

@@ -41,13 +41,13 @@ const MAX_DOCUMENT_BYTES = 1_000_000
 /** Maximum size of the dead letters of one target (docs/internals/bounds.md). */
 const DEAD_LETTER_BYTES = 256 * 1024 ** 2
 
-/** Reads a validated document. @throws ObjectsError if it is incomplete, or too large for a ConfigMap */
+/** True if a document fits into a ConfigMap. */
+export function fitsConfigMap({ text }: DocumentFacts): boolean {
+  return Buffer.byteLength(text) <= MAX_DOCUMENT_BYTES
+}
+
+/** Reads a validated document. @throws ObjectsError if it is incomplete */
 export function documentFacts(text: string): DocumentFacts {
-  const bytes = Buffer.byteLength(text)
-  if (bytes > MAX_DOCUMENT_BYTES)
-    throw new ObjectsError(
-      `the document has ${bytes} bytes; the maximum for a ConfigMap is ${MAX_DOCUMENT_BYTES}`,
-    )
   const root = readRaw(text)
   const drain = partAt(root, 'drain')
   return {

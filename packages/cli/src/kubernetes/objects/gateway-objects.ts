@@ -1,5 +1,6 @@
 import { discoveryRights, serviceAccount } from './access.js'
-import { type DocumentFacts, documentFacts } from './document-facts.js'
+import { checkController } from './controller.js'
+import { type DocumentFacts, documentFacts, fitsConfigMap } from './document-facts.js'
 import { refuseSecrets, writtenFolders } from './document-files.js'
 import { metricsService, monitors } from './monitoring.js'
 import { networkPolicy, service } from './network.js'
@@ -32,12 +33,14 @@ const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 export function gatewayObjects(document: string, settings: ObjectSettings): GatewayObjects {
   checkIdentity(settings)
   const facts = documentFacts(document)
-  refuseSecrets(facts)
+  const { control } = settings
+  if (control === undefined) refuseSecrets(facts)
+  else checkController(control)
   const { autoscaling, monitoring, network = {}, disruptionBudget: budget = { maxUnavailable: 1 } } = settings
   const objects = [
     serviceAccount(settings),
     ...discoveryRights(facts, settings),
-    configMap(facts, settings),
+    ...(control === undefined ? [configMap(facts, settings)] : []),
     service(facts, settings),
     ...(facts.metricsPort === null ? [] : [metricsService(settings, facts.metricsPort)]),
     ...(network === null ? [] : [networkPolicy(facts, settings, network)]),
@@ -52,7 +55,12 @@ export function gatewayObjects(document: string, settings: ObjectSettings): Gate
   }
 }
 
-function configMap({ text, sha256 }: DocumentFacts, identity: ObjectIdentity): KubernetesObject {
+function configMap(facts: DocumentFacts, identity: ObjectIdentity): KubernetesObject {
+  const { text, sha256 } = facts
+  if (!fitsConfigMap(facts))
+    throw new ObjectsError(
+      `the document has ${Buffer.byteLength(text)} bytes, but a ConfigMap holds 1,000,000; use a controller: control.url of the Helm chart`,
+    )
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { controllerEgress } from './controller.js'
 import type { Destination } from './destinations.js'
 import type { DocumentFacts } from './document-facts.js'
 import { type KubernetesObject, metadataOf, present, selectorLabels } from './object.js'
@@ -73,7 +74,11 @@ export function networkPolicy(
       podSelector: { matchLabels: selectorLabels(settings) },
       policyTypes: ['Ingress', 'Egress'],
       ingress: ingress(facts, network),
-      egress: [...egress(facts, settings.namespace, network), ...(network.egress ?? [])],
+      egress: [
+        ...egress(facts, settings.namespace, network),
+        ...(settings.control === undefined ? [] : [controllerEgress(settings.control)]),
+        ...(network.egress ?? []),
+      ],
     },
   }
 }

@@ -164,7 +164,7 @@ test('a document without reachable listeners or probes is rejected with the fix'
     ['version: 1\nlisteners: [{ address: ":0" }]', /use a fixed port/],
     ['version: 1\nlisteners: [{ address: ":${env:PORT}" }]', /listeners\[0\]\.address/],
     ['{', /invalid YAML/],
-    [`${BEGIN}# ${'x'.repeat(1_000_000)}`, /the maximum for a ConfigMap is 1000000/],
+    [`${BEGIN}# ${'x'.repeat(1_000_000)}`, /but a ConfigMap holds 1,000,000; use a controller/],
   ] as const) {
     assert.throws(() => made(document), remedy)
   }

@@ -52,6 +52,10 @@ export interface ObjectSettings extends ObjectIdentity, PlatformSettings {
    * replaces the pods. With the current value of the Deployment, a changed document keeps the pods.
    */
   readonly replacedFor?: string
+  /** Controller that the pods get their document from, instead of a ConfigMap. */
+  readonly control?: ControllerSettings
+  /** Audience of a service account token at `/var/run/secrets/vault/token`, for the login to Vault. */
+  readonly vaultAudience?: string
   readonly network?: NetworkSettings | null
   /** Null for no PodDisruptionBudget. */
   readonly disruptionBudget?: DisruptionBudget | null
@@ -69,6 +73,18 @@ export interface ObjectSettings extends ObjectIdentity, PlatformSettings {
   readonly tolerations?: readonly Verbatim[]
   readonly affinity?: Verbatim
   readonly priorityClassName?: string
+}
+
+/** Connection of pods to a controller. It identifies them by a token or by a client certificate. */
+export interface ControllerSettings {
+  readonly url: string
+  readonly group: string
+  /** Secret with the key `token`. */
+  readonly tokenSecret?: string
+  /** Secret with `tls.crt` and `tls.key`. */
+  readonly tlsSecret?: string
+  /** Secret with `ca.crt`, for a controller whose certificate has a private authority. */
+  readonly caSecret?: string
 }
 
 /** Number of pods that a node drain may evict (`maxUnavailable`) or must keep (`minAvailable`). */

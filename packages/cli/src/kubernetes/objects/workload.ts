@@ -1,4 +1,5 @@
 import { DRAIN_GRACE_MS } from '@sluice/gateway'
+import { CONTROLLED, controllerEnvironment, controllerSources } from './controller.js'
 import type { DocumentFacts } from './document-facts.js'
 import { fileSources } from './document-files.js'
 import { type KubernetesObject, metadataOf, present, selectorLabels } from './object.js'
@@ -13,6 +14,8 @@ export const DOCUMENT_FOLDER = '/etc/sluice'
 export const DOCUMENT_KEY = 'gateway.yaml'
 /** Working directory for the traffic log, the spool and the saved state of the gateway. */
 export const DATA_FOLDER = '/var/lib/sluice'
+/** Folder of the service account token for the login to Vault. */
+const VAULT_TOKEN_FOLDER = '/var/run/secrets/vault'
 /** Pod annotation with the SHA-256 of the document of the last pod replacement. */
 const REPLACED_FOR = 'checksum/document'
 
@@ -57,7 +60,10 @@ export function deployment(facts: DocumentFacts, settings: ObjectSettings): Kube
       template: {
         metadata: {
           labels: { ...selectorLabels(settings), ...podLabels },
-          annotations: { [REPLACED_FOR]: settings.replacedFor ?? facts.sha256, ...podAnnotations },
+          annotations: {
+            ...(settings.control === undefined && { [REPLACED_FOR]: settings.replacedFor ?? facts.sha256 }),
+            ...podAnnotations,
+          },
         },
         spec: podSpec(facts, settings),
       },
@@ -71,7 +77,8 @@ function podSpec(facts: DocumentFacts, settings: ObjectSettings): object {
   return present({
     serviceAccountName: settings.name,
     // Only service discovery and the login to Vault use the token.
-    automountServiceAccountToken: facts.serviceNamespaces.length > 0 || facts.logsInToVault,
+    automountServiceAccountToken:
+      facts.serviceNamespaces.length > 0 || (facts.logsInToVault && settings.vaultAudience === undefined),
     imagePullSecrets: imagePullSecrets.map((name) => ({ name })),
     securityContext: present({
       runAsNonRoot: true,
@@ -98,16 +105,19 @@ function podSpec(facts: DocumentFacts, settings: ObjectSettings): object {
 }
 
 function container(facts: DocumentFacts, settings: ObjectSettings): object {
-  const { image, imagePullPolicy, extraVolumeMounts = [], envFrom } = settings
+  const { image, imagePullPolicy, extraVolumeMounts = [], envFrom, control, vaultAudience } = settings
   const { tier, ephemeralStorage, resources = tierResources(tier, ephemeralStorage) } = settings
   const sleepSeconds = preStopSeconds(facts)
   return present({
     name: 'gateway',
     image,
     imagePullPolicy,
-    args: ['start', `${DOCUMENT_FOLDER}/${DOCUMENT_KEY}`],
+    args: control === undefined ? ['start', `${DOCUMENT_FOLDER}/${DOCUMENT_KEY}`] : ['start'],
     workingDir: DATA_FOLDER,
-    env: environment(facts, settings),
+    env: [
+      ...(control === undefined ? [] : controllerEnvironment(control, DOCUMENT_FOLDER)),
+      ...environment(facts, settings),
+    ],
     envFrom,
     ports: containerPorts(facts),
     resources,
@@ -122,6 +132,9 @@ function container(facts: DocumentFacts, settings: ObjectSettings): object {
       { name: 'document', mountPath: DOCUMENT_FOLDER, readOnly: true },
       { name: 'data', mountPath: DATA_FOLDER },
       { name: 'tmp', mountPath: '/tmp' },
+      ...(vaultAudience === undefined
+        ? []
+        : [{ name: 'vault-token', mountPath: VAULT_TOKEN_FOLDER, readOnly: true }]),
       ...extraVolumeMounts,
     ],
   })
@@ -134,8 +147,10 @@ export function probes(
 ): object {
   const alive = { httpGet: { path: alivePath, port: name, scheme } }
   const ready = { httpGet: { path: readyPath, port: name, scheme } }
+  // Without a document there is no port to probe: a pod may wait long for its first bundle.
+  const waiting = settings.control === undefined ? {} : { failureThreshold: CONTROLLED.startSeconds }
   return {
-    startupProbe: { ...alive, ...PROBE_TIMES.startupProbe, ...settings.startupProbe },
+    startupProbe: { ...alive, ...PROBE_TIMES.startupProbe, ...waiting, ...settings.startupProbe },
     readinessProbe: { ...ready, ...PROBE_TIMES.readinessProbe, ...settings.readinessProbe },
     livenessProbe: { ...alive, ...PROBE_TIMES.livenessProbe, ...settings.livenessProbe },
   }
@@ -168,20 +183,29 @@ function environment({ variables }: DocumentFacts, { secret, extraEnv = [] }: Ob
 }
 
 function volumes(facts: DocumentFacts, settings: ObjectSettings): object[] {
-  const { dataVolume, extraVolumes = [], name } = settings
-  const sizeLimit = storageSizeLimit(facts)
-  const document = { configMap: { name, items: [{ key: DOCUMENT_KEY, path: DOCUMENT_KEY }] } }
+  const { dataVolume, extraVolumes = [], name, control, vaultAudience } = settings
+  const sizeLimit = storageSizeLimit(facts, control === undefined ? 0 : CONTROLLED.bundlesMib)
+  const own =
+    control === undefined
+      ? [{ configMap: { name, items: [{ key: DOCUMENT_KEY, path: DOCUMENT_KEY }] } }]
+      : controllerSources(control)
   return [
-    { name: 'document', projected: { sources: [document, ...fileSources(facts, settings)] } },
+    { name: 'document', projected: { sources: [...own, ...fileSources(facts, settings)] } },
     { name: 'data', ...(dataVolume ?? { emptyDir: { sizeLimit } }) },
     { name: 'tmp', emptyDir: present({ sizeLimit: settings.tmpSizeLimit }) },
+    ...(vaultAudience === undefined ? [] : [vaultToken(vaultAudience)]),
     ...extraVolumes,
   ]
 }
 
+function vaultToken(audience: string): object {
+  const serviceAccountToken = { audience, expirationSeconds: 3600, path: 'token' }
+  return { name: 'vault-token', projected: { sources: [{ serviceAccountToken }] } }
+}
+
 /** Returns the size of the working directory, in Kubernetes syntax. */
-export function storageSizeLimit({ storedBytes }: DocumentFacts): string {
-  return `${Math.ceil((storedBytes + DATA_BYTES) / 1024 ** 2)}Mi`
+export function storageSizeLimit({ storedBytes }: DocumentFacts, moreMib = 0): string {
+  return `${Math.ceil((storedBytes + DATA_BYTES) / 1024 ** 2) + moreMib}Mi`
 }
 
 /**
