@@ -7,7 +7,15 @@ import { basename, dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { hashKey } from '@sluice/policies'
 import { parse } from 'yaml'
-import { blocksOf, commandsOf, PAGES, ROOT, type ShownCommand } from './testing/guide-pages.js'
+import {
+  blocksOf,
+  commandsOf,
+  PAGES,
+  patternOf,
+  ROOT,
+  type ShownCommand,
+  simplified,
+} from './testing/guide-pages.js'
 import { type CommandResult, type PageShell, parseOnly, startPageShell } from './testing/page-shell.js'
 import { closedPort, scratch, spawnGw, until } from './testing.js'
 
@@ -201,24 +209,4 @@ function problemOf(shown: ShownCommand, result: CommandResult): readonly string[
   return isAsShown
     ? []
     : [`${shown.place}: '${shown.command}' ended with ${result.code} and printed\n${actual}`]
-}
-
-/** Converts shown output to a pattern: `…` stands for any text, and on a line of its own for any lines. */
-function patternOf(shown: string): RegExp {
-  const escaped = simplified(shown).replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
-  const lines = escaped.replaceAll(/^ ?…\n/gm, '(?:.*\n)*').replaceAll(/\n ?…$/gm, '(?:\n.*)*')
-  return new RegExp(`^${lines.replaceAll('…', '.*')}$`)
-}
-
-/** Replaces what differs in each run: times, identifiers, process ids, memory, numbers of records, column widths. */
-function simplified(text: string): string {
-  return text
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
-    .replaceAll(/\d+\.\d+ms|\d+ ms\b|\b\d+[smh](?=, ready| *$)/gm, '<duration>')
-    .replaceAll(/\b[0-9a-f-]{12,}\b/g, '<id>')
-    .replaceAll(/\d+(?= +ready)|[\d.]+ MB|\d+(?= (received|delivered))/g, '<number>')
-    .replaceAll(/(?<=^(bytes|200) +)\d[\d ]*$/gm, '<sizes>')
-    .replaceAll(/ +/g, ' ')
-    .replaceAll(/(?: *\r?\n)+/g, '\n')
-    .trim()
 }

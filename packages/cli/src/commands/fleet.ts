@@ -35,7 +35,9 @@ export async function listFleet(options: FleetOptions): Promise<void> {
   const isCanary = part.parts('members').some((member) => member.text('status') === 'canary')
   const groups = isCanary ? (await client.get('/v1/groups')).part.parts('groups') : []
   await printResult(part.value, options.output, () => {
-    const members = part.parts('members')
+    const members = [...part.parts('members')].sort((one, other) =>
+      placeOf(one).localeCompare(placeOf(other), 'en', { numeric: true }),
+    )
     if (members.length === 0) return print('no gateways are known')
     printTable(HEADINGS, members.map(memberRow), options.output)
     for (const member of members) for (const remark of remarksOf(member)) print(remark)
@@ -46,6 +48,11 @@ export async function listFleet(options: FleetOptions): Promise<void> {
         print(`${visibleText(name)}: ${canaryText(canary)}`)
     }
   })
+}
+
+/** Returns the text to sort gateways by: `gw-2` comes before `gw-10`. */
+function placeOf(member: AnswerPart): string {
+  return `${member.text('group')} ${member.text('name')}`
 }
 
 function memberRow(member: AnswerPart): string[] {

@@ -18,10 +18,15 @@ export interface ShownCommand {
   readonly output: string | null
 }
 
-/** The README and all guides. */
+/** The guide with many processes. */
+export const FLEET_PAGE = 'docs/guides/fleet.md'
+
+/** The README and all other guides. */
 export const PAGES: readonly string[] = [
   'README.md',
-  ...readdirSync(new URL('docs/guides/', ROOT)).map((name) => `docs/guides/${name}`),
+  ...readdirSync(new URL('docs/guides/', ROOT))
+    .map((name) => `docs/guides/${name}`)
+    .filter((page) => page !== FLEET_PAGE),
 ]
 
 /** Returns the fenced blocks of a page. A block without a language contains commands. */
@@ -50,4 +55,24 @@ export function commandsOf({ place, text }: Block): readonly ShownCommand[] {
     const output = lines.length === 0 ? null : lines.join('\n')
     return command === '' ? [] : [{ place, command, output }]
   })
+}
+
+/** Converts shown output to a pattern: `…` stands for any text, and on a line of its own for any lines. */
+export function patternOf(shown: string): RegExp {
+  const escaped = simplified(shown).replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  const lines = escaped.replaceAll(/^ ?…\n/gm, '(?:.*\n)*').replaceAll(/\n ?…$/gm, '(?:\n.*)*')
+  return new RegExp(`^${lines.replaceAll('…', '.*')}$`)
+}
+
+/** Replaces what differs in each run: times, identifiers, process ids, memory, numbers of records, column widths. */
+export function simplified(text: string): string {
+  return text
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replaceAll(/\d+\.\d+ms|\d+ ms\b|\b\d+[smh](?=, ready| *$)/gm, '<duration>')
+    .replaceAll(/\b[0-9a-f-]{12,}\b/g, '<id>')
+    .replaceAll(/\d+(?= +ready)|[\d.]+ MB|\d+(?= (received|delivered))/g, '<number>')
+    .replaceAll(/(?<=^(bytes|200) +)\d[\d ]*$/gm, '<sizes>')
+    .replaceAll(/ +/g, ' ')
+    .replaceAll(/(?: *\r?\n)+/g, '\n')
+    .trim()
 }

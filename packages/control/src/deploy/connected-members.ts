@@ -46,7 +46,9 @@ export class ConnectedMembers {
     const session = new MemberSession(hello, { link, owner, clock: this.#options.clock })
     const older = this.#sessions.get(key)
     this.#sessions.set(key, session)
-    older?.link.close('the member has connected again')
+    older?.link.close(
+      'the gateway has connected again; if this repeats, two gateways use the same data directory',
+    )
     this.#changed(session, 'now')
     let wants: Promise<void> = Promise.resolve()
     let waiting = 0
