@@ -114,6 +114,14 @@ test('a reload brings what references name now, with the same processes', { skip
   assert.equal(mainPid(), pid)
 })
 
+test('an upgrade replaces its processes and keeps its main process', { skip }, async () => {
+  const [pid, workers] = [mainPid(), succeed('pgrep --parent $(pgrep --parent ' + mainPid() + ')')]
+  assert.match(succeed(`${GW} upgrade`), /^upgraded from /)
+  await machine.until(() => machine.run(`ps -o pid= ${workers.split('\n').join(' ')}`).stdout === '')
+  assert.equal(ask('/greeting'), 'hello, all')
+  assert.deepEqual([mainPid(), shown('NRestarts')[0]], [pid, '0'])
+})
+
 test('when it is killed it is started again', { skip }, async () => {
   succeed('systemctl kill --signal=KILL --kill-who=main sluice')
   await machine.until(() => shown('NRestarts')[0] === '1')

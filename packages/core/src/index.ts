@@ -245,5 +245,5 @@ export { type FindValues, VALUE_TYPES, type ValueTypeName } from './redaction/va
 export { joinJsonHead, splitJsonHead } from './state/json-head.js'
 export { ANSWERS_PREFIX, CACHED_PREFIX, LocalCache, USED_PREFIX } from './state/local-cache.js'
 export { MemoryStore } from './state/memory-store.js'
-export { MemoryTable, type StoredLimit } from './state/memory-table.js'
+export { MemoryTable, type StoredEntry, type StoredLimit } from './state/memory-table.js'
 export { storedKey } from './state/state-key.js'

@@ -14,7 +14,7 @@ import { saveDocument } from './supervise/documents/saved-document.js'
 import { FleetFile } from './supervise/fleet-file.js'
 import { DrainedFile } from './supervise/health/drained-file.js'
 import { MetricsPush } from './supervise/metrics-push.js'
-import { outliveParent } from './supervise/parent/parent-link.js'
+import { outliveParent, replacedPid } from './supervise/parent/parent-link.js'
 import { serveAbandoned } from './supervise/serve-abandoned.js'
 import { handleSignals } from './supervise/signals.js'
 import { Supervisor } from './supervise/supervisor.js'
@@ -66,7 +66,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   const thread = options.documentThread ?? startDocumentThread(options)
   const secrets = new VaultSecrets(log)
   const dataDir = options.dataDir ?? './data'
-  const fleetFile = new FleetFile(dataDir, configFile ?? '')
+  const fleetFile = new FleetFile(dataDir, configFile ?? '', replacedPid())
   const supervisor = new Supervisor({
     documents: documentsOf(thread, secrets),
     secrets,

@@ -26,6 +26,7 @@ export function addGatewayCommands(program: GwCommand): void {
   addCounts(program, 'limits')
   addCounts(program, 'quota')
   addBans(program)
+  addUpgrade(program)
   addDrain(program)
 }
 
@@ -265,6 +266,14 @@ function addQuotaSet(quota: GwCommand): void {
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/limits.js')).setQuota)
     .example('gw quota set partners acme 1000')
+}
+
+function addUpgrade(program: GwCommand): void {
+  program
+    .command('upgrade')
+    .description('replace the running gateway by the version now installed, without losing requests')
+    .runs(async () => (await import('../commands/upgrade.js')).upgrade)
+    .example('gw upgrade')
 }
 
 function addDrain(program: GwCommand): void {

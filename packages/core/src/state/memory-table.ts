@@ -8,6 +8,9 @@ import { storedKey } from './state-key.js'
  */
 export type StoredLimit = readonly [key: string, at: number, used: number, before: number, expiry: number]
 
+/** Serialized entry of a table: the fields of a limit or counter, and the value in base64 or null. */
+export type StoredEntry = readonly [...StoredLimit, value: string | null]
+
 /** Maximum size of a table. */
 export interface TableBounds {
   readonly entries: number
@@ -160,7 +163,10 @@ export class MemoryTable {
     return [key, ...this.#slots.numbers.subarray(4 * slot, 4 * slot + 4)] as unknown as StoredLimit
   }
 
-  /** Restores limits returned by `limits`. Expired ones are skipped. */
+  /**
+   * Restores limits returned by `limits`. Expired ones are skipped. If a limit is known already, the state with more
+   * tokens taken is kept.
+   */
   restore(limits: readonly StoredLimit[]): void {
     const nowMs = this.#now()
     for (const [key, at, used, before, expiry] of limits) {
@@ -168,8 +174,31 @@ export class MemoryTable {
       if (expiry <= nowMs) continue
       const known = this.#find(stored, nowMs)
       const slot = known === NONE ? this.#add(stored, 0) : known
+      const state = this.#read(known)
+      if (state.at > at || (state.at === at && state.used > used)) continue
       this.#slots.numbers.set([at, used, before, expiry], 4 * slot)
     }
+  }
+
+  /** Iterates over all entries for another process, up to `most`. */
+  *entriesToCopy(most: number): Generator<StoredEntry> {
+    const nowMs = this.#now()
+    let count = 0
+    for (const [key, slot] of this.#byKey) {
+      if (count++ === most) return
+      if (this.#isExpired(slot, nowMs)) continue
+      const value = this.#values.get(slot)
+      const text = value === undefined ? null : Buffer.from(value).toString('base64')
+      const state = this.#slots.numbers.subarray(4 * slot, 4 * slot + 4)
+      yield [key, ...state, text] as unknown as StoredEntry
+    }
+  }
+
+  /** Adds an entry of another process. A value that is known already is kept. */
+  addCopy([key, at, used, before, expiry, value]: StoredEntry): void {
+    const ttlMs = expiry - this.#now()
+    if (value === null) this.restore([[key, at, used, before, expiry]])
+    else if (ttlMs > 0) this.set(key, Buffer.from(value, 'base64'), ttlMs, 'absent')
   }
 
   /** Returns the slot of a key and marks it as used, or NONE if the key is absent or expired. */

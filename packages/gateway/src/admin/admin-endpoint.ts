@@ -45,10 +45,10 @@ export class AdminEndpoint implements Endpoint<AdminPlan> {
     return prepared(activate)
   }
 
-  async close(): Promise<void> {
+  async close(isReplaced = false): Promise<void> {
     const last = this.#serving
     this.#serving = null
-    await last?.close()
+    await last?.close(isReplaced)
   }
 
   /**

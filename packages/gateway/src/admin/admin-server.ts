@@ -1,3 +1,4 @@
+import type { SendHandle } from 'node:child_process'
 import { constants } from 'node:crypto'
 import {
   createServer as createHttpServer,
@@ -6,10 +7,12 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, type ListenOptions, Server, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { AdminPlan } from '@sluice/config'
 import { browserObjection, cookieName, isForgeable, sessionCookie, sessionIdIn } from '@sluice/core'
 import type { AdminBackend } from '../supervise/admin-backend.js'
+import { offerSocket, useInherited } from '../supervise/parent/passed-sockets.js'
 import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import { streamTo } from './answer-stream.js'
 import { type Admission, type Authenticator, SESSION_MS } from './authenticator.js'
@@ -62,6 +65,7 @@ export class AdminServer {
   readonly #server: HttpServer | HttpsServer
   readonly #connections = new Connections(MAX_CONNECTIONS)
   #port = 0
+  #isReplaced = false
 
   constructor(options: AdminServerOptions) {
     this.#plan = options.plan
@@ -85,12 +89,22 @@ export class AdminServer {
     return this.#port
   }
 
-  /** Starts listening. @throws Error of the operating system if the address is unavailable. */
+  /**
+   * Starts listening. If the supervisor being replaced listens on this address, it begins when this gateway is ready.
+   * @throws Error of the operating system if the address is unavailable.
+   */
   async listen(): Promise<void> {
-    const { host, port } = this.plan
+    const { address, host, port } = this.plan
+    const name = `${this.#options.openEndpoints === undefined ? 'admin' : 'metrics'} ${address}`
+    if (!useInherited(name, (socket) => this.#listenOn(socket)))
+      await this.#listenOn({ host, port, exclusive: true })
+    offerSocket(name, this.#server)
+  }
+
+  async #listenOn(where: ListenOptions | SendHandle): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject)
-      this.#server.listen({ host, port, exclusive: true }, () => {
+      this.#server.listen(where, () => {
         this.#server.off('error', reject)
         resolve()
       })
@@ -106,8 +120,17 @@ export class AdminServer {
       this.#server.setSecureContext({ ...TLS_LIMITS, ...tls })
   }
 
-  /** Stops listening at once. Pending responses get a moment to finish. */
-  async close(): Promise<void> {
+  /**
+   * Stops listening at once. Pending responses get a moment to finish.
+   * @param isReplaced true if the next version accepts connections. Open ones may then send one more request.
+   */
+  async close(isReplaced = false): Promise<void> {
+    if (isReplaced) {
+      this.#isReplaced = true
+      // Not `this.#server.close`, which also ends idle connections.
+      const ended = new Promise<void>((resolve) => Server.prototype.close.call(this.#server, () => resolve()))
+      await Promise.race([ended, delay(CLOSE_MS, undefined, { ref: false })])
+    }
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()
     this.#connections.closeUnasked()
@@ -152,6 +175,10 @@ export class AdminServer {
       )
     const admission = authenticator.admit({ peer, authorization, sessionId }, found.endpoint.access)
     if (!admission.ok) return admission.answer
+    if (this.#options.backend.succession.isUpgrading && !['GET', 'HEAD'].includes(method))
+      return problemAnswer('GW_ADMIN_BUSY', 'an upgrade is in progress; try again', {
+        headers: { 'retry-after': '1' },
+      })
     return found.endpoint.answer(this.#call(request, admission, query))
   }
 
@@ -213,7 +240,8 @@ export class AdminServer {
   #send(request: IncomingMessage, response: ServerResponse, answer: AdminAnswer): void {
     if (response.headersSent || response.destroyed) return
     // A body that was not read, for example after a refusal, would be parsed as the next request.
-    const close = request.complete || !hasBody(request) ? {} : { connection: 'close' }
+    const isLast = this.#isReplaced || (!request.complete && hasBody(request))
+    const close = isLast ? { connection: 'close' } : {}
     response.writeHead(answer.status, {
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',

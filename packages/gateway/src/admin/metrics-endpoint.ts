@@ -45,10 +45,10 @@ export class MetricsEndpoint implements Endpoint<Address | undefined> {
     )
   }
 
-  async close(): Promise<void> {
+  async close(isReplaced = false): Promise<void> {
     const last = this.#serving
     this.#serving = null
-    await last?.close()
+    await last?.close(isReplaced)
   }
 
   #serveBy(next: AdminServer | null): void {

@@ -306,6 +306,7 @@ export const OPENAPI_SCHEMAS = {
   }),
   Login: { ...object({ token: text }), additionalProperties: false },
   SessionClosed: object({ closed: { const: true } }),
+  Upgraded: object({ pid: count, version: text, durationMs: count }),
   Drain: object({ draining: { const: true } }),
   Worker: object({
     id: count,

@@ -365,6 +365,17 @@ export const OPENAPI = {
         responses: { 200: json('The session is closed.', 'SessionClosed'), ...REFUSALS },
       },
     },
+    '/v1/upgrade': {
+      post: {
+        summary: 'Replaces the running version by the one now installed, without a gap',
+        responses: {
+          200: json('The next version serves; this one finishes its requests.', 'Upgraded'),
+          ...REFUSALS,
+          409: problem('The next version did not start; `detail` says why. The running one continues.'),
+          503: problem('An upgrade is in progress.'),
+        },
+      },
+    },
     '/v1/drain': {
       post: {
         summary: 'Stops the gateway after its requests in flight',

@@ -102,6 +102,11 @@ export const ADMIN_ERRORS = {
     title: 'Too many requests',
     when: 'Too many deploys or questions are waiting, or too many step traces are open; try again.',
   },
+  GW_ADMIN_UPGRADE_FAILED: {
+    status: 409,
+    title: 'Upgrade failed',
+    when: 'The next version did not start, or cannot be started now. The running version continues.',
+  },
   GW_ADMIN_NOT_READY: {
     status: 503,
     title: 'Not ready',

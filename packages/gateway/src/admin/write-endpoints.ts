@@ -26,6 +26,7 @@ export const WRITE_ENDPOINTS: readonly Endpoint[] = [
   { method: 'POST', path: '/v1/config/discard', access: 'admin', answer: (call) => postSettle(call, false) },
   { method: 'POST', path: '/v1/rollback', access: 'admin', answer: postRollback },
   { method: 'POST', path: '/v1/drain', access: 'operator', answer: postDrain },
+  { method: 'POST', path: '/v1/upgrade', access: 'admin', answer: postUpgrade },
   { method: 'POST', path: '/v1/cache/purge', access: 'operator', answer: purgeAnswer },
   drainEndpoint('/v1/upstreams/drain', true),
   drainEndpoint('/v1/upstreams/undrain', false),
@@ -103,6 +104,13 @@ async function postRollback(call: AdminCall): Promise<AdminAnswer> {
 function postDrain(call: AdminCall): AdminAnswer {
   call.backend.drain(call.actor)
   return jsonAnswer(202, { draining: true })
+}
+
+async function postUpgrade(call: AdminCall): Promise<AdminAnswer> {
+  const result = await call.backend.succession.upgrade(call.actor)
+  if (!result.ok) return problemAnswer('GW_ADMIN_UPGRADE_FAILED', result.reason)
+  const { pid, version, durationMs } = result
+  return jsonAnswer(200, { pid, version, durationMs })
 }
 
 /** Returns the options of a write request, or an error text. */

@@ -129,6 +129,8 @@ export interface Listener {
    * next response, through `closeAfter`.
    */
   announceEnd(): void
+  /** Stops accepting connections. Open ones are unaffected. Resolves when the listening socket is closed. */
+  stopListening(): Promise<void>
   /** Stops accepting connections. Open ones close after their next response. */
   close(): void
   /** Destroys every connection. */

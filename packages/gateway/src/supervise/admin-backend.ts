@@ -13,6 +13,7 @@ import type { DocumentQuestions } from './rollout/document-questions.js'
 import type { HeldRollout } from './rollout/held-rollout.js'
 import type { SupervisorStatus } from './status/status.js'
 import type { StepTraces } from './step-traces.js'
+import type { Succession } from './succession.js'
 import type { ResponsesAnswer } from './workers/worker-handle.js'
 
 /** Options of a write request and its caller. */
@@ -64,6 +65,8 @@ export interface AdminBackend {
    * none.
    */
   rollback(to: string | null, request: WriteRequest): Promise<ApplyResult | null>
+  /** Upgrades. While one is running, the configuration and the limits must not change. */
+  readonly succession: Pick<Succession, 'isUpgrading' | 'upgrade'>
   /** Starts to drain and stop the gateway. */
   drain(actor: string): void
 }

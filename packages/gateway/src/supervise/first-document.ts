@@ -4,6 +4,7 @@ import type { OperationLog } from '../telemetry/operation-log.js'
 import type { ControllerLink } from './control/controller-link.js'
 import type { Documents } from './documents/documents.js'
 import type { FleetFile } from './fleet-file.js'
+import { replacedPid } from './parent/parent-link.js'
 import type { ApplyRequest, ApplyResult } from './rollout/apply-result.js'
 import type { LastGoodFile } from './rollout/last-good.js'
 import { isDocumentAtFault, StartError, startError } from './start-error.js'
@@ -31,6 +32,7 @@ export interface FirstDocumentOptions {
  * 2. the active bundle of the controller, or if it cannot be used, the one before,
  * 3. the start document, or if it is broken, the last valid one,
  * 4. the first bundle that the controller sends.
+ * In an upgrade, a refused deployed document or bundle is an error, because the version before serves it.
  * @param source start document, or null if there is only a controller
  * @throws StartError if none can be applied
  */
@@ -51,12 +53,15 @@ export async function serveFirstDocument(
 }
 
 /** Restores the deployed document of a killed supervisor, rather than the older one on disk. */
-async function resumeDeployed({ apply, fleetFile, lastGood }: FirstDocumentOptions): Promise<boolean> {
+async function resumeDeployed(options: FirstDocumentOptions): Promise<boolean> {
+  const { apply, fleetFile, lastGood, documents } = options
   const last = fleetFile.wasDeployed ? lastGood.read() : null
   if (last === null) return false
   const { name, text } = last
   const result = await apply({ name, text }, { origin: 'api', actor: 'restart', force: true })
-  return result.result === 'applied'
+  if (result.result === 'applied') return true
+  if (replacedPid() !== null) throw startError(result, documents.describe)
+  return false
 }
 
 /** Serves the first of the controller's bundles that can be used. Returns null, or the error of the last one. */
@@ -70,7 +75,7 @@ async function serveBundle(
     const result = await apply(bundle, { origin: 'control', actor: 'start' })
     if (result.result === 'applied') return null
     problem = startError(result, documents.describe)
-    if (!isDocumentAtFault(result) || failure() !== null) throw problem
+    if (!isDocumentAtFault(result) || failure() !== null || replacedPid() !== null) throw problem
     controller.noteFallback(`the active bundle cannot be used: ${problem.message}`)
     log.error('start.bundle-refused', { document: bundle.name, because: problem.message })
   }

@@ -21,9 +21,15 @@ export class FleetFile {
   #record: FleetRecord
   /** Record whose workers may still hold ports, or null if the last supervisor stopped cleanly. */
   #former: FleetRecord | null = null
+  readonly #replacedPid: number | null
+  #isReplaced = false
 
-  /** @param document path of the document; several gateways may share a data directory. */
-  constructor(dataDir: string, document: string) {
+  /**
+   * @param document path of the document; several gateways may share a data directory.
+   * @param replacedPid running supervisor to replace, or null.
+   */
+  constructor(dataDir: string, document: string, replacedPid: number | null = null) {
+    this.#replacedPid = replacedPid
     this.path = documentFile(dataDir, 'fleet', document)
     this.#record = {
       instance: this.instance,
@@ -45,10 +51,11 @@ export class FleetFile {
       const clock = new ProcessClock(last.pid)
       while (isAlive(last.pid) && clock.now() < LEAVE_MS) await sleep(POLL_MS)
     }
-    if (last.pid === process.pid || !isAlive(last.pid)) this.#former = last
+    const isOurs = last.pid === process.pid || last.pid === this.#replacedPid
+    if (isOurs || !isAlive(last.pid)) this.#former = last
   }
 
-  /** Returns the port on which orphaned workers listen for an address, or null if none do. */
+  /** Returns the port on which workers of the last supervisor listen for an address, or null if none do. */
   formerPort(address: string): number | null {
     if (this.#former === null || !this.#former.workers.some(isAlive)) return null
     return this.#former.ports[address] ?? null
@@ -62,6 +69,11 @@ export class FleetFile {
   /** Records the current state. Does not write if nothing has changed. */
   serve(state: Pick<FleetRecord, 'workers' | 'ports' | 'origin'>): void {
     this.#change(state)
+  }
+
+  /** Stops writing: the record is now that of the next version. */
+  leave(): void {
+    this.#isReplaced = true
   }
 
   /** Records that the parent process is gone. */
@@ -81,7 +93,7 @@ export class FleetFile {
 
   #change(change: Partial<FleetRecord>): void {
     const record = { ...this.#record, ...change }
-    if (JSON.stringify(record) === JSON.stringify(this.#record)) return
+    if (this.#isReplaced || JSON.stringify(record) === JSON.stringify(this.#record)) return
     this.#record = record
     write(this.path, record)
   }

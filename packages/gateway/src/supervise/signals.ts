@@ -2,12 +2,13 @@ import type { OperationLog } from '../telemetry/operation-log.js'
 import { hasParent, type ToSupervisor } from './parent/parent-link.js'
 import type { Supervisor } from './supervisor.js'
 
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const
 type Signal = (typeof SIGNALS)[number]
 
 /**
  * Handles signals. SIGTERM drains; SIGINT drains without the load balancer delay. A second one cuts requests
- * in flight, and a third exits at once. SIGHUP calls `reload`. Returns a function that removes the handlers.
+ * in flight, and a third exits at once. SIGHUP calls `reload`, and SIGUSR2 starts the next version. Returns a
+ * function that removes the handlers.
  */
 export function handleSignals(supervisor: Supervisor, reload: () => void, log: OperationLog): () => void {
   let count = 0
@@ -22,6 +23,7 @@ export function handleSignals(supervisor: Supervisor, reload: () => void, log: O
     SIGTERM: () => end('SIGTERM', {}),
     SIGINT: () => end('SIGINT', { delayMs: 0 }),
     SIGHUP: reload,
+    SIGUSR2: () => void supervisor.succession.upgrade('SIGUSR2'),
   } as const
   const own = withoutDuplicates(actions)
   const stops = SIGNALS.map((signal) => {

@@ -16,7 +16,7 @@ import { OperatorStores } from './limits/operator-stores.js'
 import { PersistentMemory } from './limits/persistent-memory.js'
 import { CertificateWatch } from './listeners/certificate-watch.js'
 import { ListenerPorts } from './listeners/listener-ports.js'
-import { notifyParent } from './parent/parent-link.js'
+import { notifyParent, replacedPid } from './parent/parent-link.js'
 import { RecordSearch } from './records/record-search.js'
 import type { ApplyRequest, ApplyResult } from './rollout/apply-result.js'
 import { type Deploy, DeployHistory } from './rollout/deploy-history.js'
@@ -38,6 +38,7 @@ import {
 import { supervisorSamples } from './status/supervisor-samples.js'
 import { workerStatuses } from './status/worker-status.js'
 import { StepTraces } from './step-traces.js'
+import { Succession } from './succession.js'
 import type { SupervisorDependencies } from './supervisor-dependencies.js'
 import { StateChanges } from './workers/state-changes.js'
 import type { ResponsesAnswer } from './workers/worker-handle.js'
@@ -64,6 +65,7 @@ export class Supervisor implements AdminBackend {
   readonly #controller: ControllerLink
   readonly held = new HeldRollout()
   readonly stepTraces: StepTraces
+  readonly succession: Succession
   readonly questions: DocumentQuestions
   readonly records: RecordSearch
   readonly #changes = new StateChanges()
@@ -92,21 +94,17 @@ export class Supervisor implements AdminBackend {
     this.records = new RecordSearch(() => stores.plan()?.log ?? null)
     this.#lastGood = new LastGoodFile(dependencies.dataDir)
     this.#endpoints = dependencies.openEndpoints(this)
-    this.#cacheServer = new EmbeddedCacheServer(log)
+    this.#cacheServer = new EmbeddedCacheServer(log, replacedPid() !== null)
     this.#ports = new ListenerPorts((address) => dependencies.fleetFile.formerPort(address))
     this.#pool = new WorkerPool({
-      fork: dependencies.fork,
-      log,
+      ...dependencies,
       memory: this.#memory,
       onGaveUp: (reason) => this.#giveUp(reason),
       onChanged: () => this.#writeFleet(),
     })
     this.stepTraces = new StepTraces(this.#pool, log)
-    this.#certificates = new CertificateWatch(
-      () => bundle()?.plan ?? null,
-      log,
-      () => stores.plan(),
-    )
+    const plan = () => bundle()?.plan ?? null
+    this.#certificates = new CertificateWatch(plan, log, () => stores.plan())
     this.#services = new Services({ publish: (known) => this.#pool.setServices(known), log })
     this.#targets = new TargetStates({
       publish: (outages) => this.#pool.setOutages(outages),
@@ -115,26 +113,23 @@ export class Supervisor implements AdminBackend {
       log,
     })
     const fleet = new Fleet({
+      ...dependencies,
       pool: this.#pool,
       ports: this.#ports,
       ...this.#endpoints,
       services: this.#services,
       cacheServer: this.#cacheServer,
-      size: dependencies.size,
       resolve: documents.resolve,
       failure: () => this.#failure,
       onServing: (plan) => this.#targets.serve(plan),
-      log,
     })
     this.#deployment = new Deployment({
-      documents,
+      ...dependencies,
       rollOut: fleet.rollOut.bind(fleet),
-      secrets: dependencies.secrets,
       lastGood: this.#lastGood,
       history: this.#history,
       save: dependencies.saveDocument,
       group: () => this.#controller.group,
-      log,
     })
     this.#controller = new ControllerLink({
       ...dependencies,
@@ -142,6 +137,11 @@ export class Supervisor implements AdminBackend {
       deployment: this.#deployment,
       samples: () => this.#pool.samples(),
       onApplied: () => this.#afterApply(),
+    })
+    this.succession = new Succession({
+      ...{ ...dependencies, endpoints: this.#endpoints, cacheServer: this.#cacheServer, ports: this.#ports },
+      ...{ memory: this.#memory, controller: this.#controller, deployment: this.#deployment },
+      supervisor: this,
     })
   }
 
@@ -156,7 +156,7 @@ export class Supervisor implements AdminBackend {
    */
   async start(): Promise<DocumentSource | null> {
     try {
-      await this.#dependencies.fleetFile.takeOver()
+      await Promise.all([this.#dependencies.fleetFile.takeOver(), this.succession.receive()])
       this.#pool.startEarly(this.#dependencies.earlyWorkers)
       const source = await this.#dependencies.readSource()
       await serveFirstDocument(source, {
@@ -169,14 +169,15 @@ export class Supervisor implements AdminBackend {
       })
       if (!(await this.#pool.allReady()))
         throw new StartError(this.#failure ?? 'the workers did not become ready in time')
+      await this.succession.begin()
       this.#isStarted = true
-      this.#controller.connect()
-      this.#memory.beginSaving()
       this.#writeFleet()
-      notifyParent({ state: 'serving' })
+      void notifyParent({ state: 'serving', version: this.#dependencies.version })
+      this.#controller.connect()
       return source
     } catch (error) {
-      if (this.#draining !== null && (await this.#draining) === 0)
+      this.succession.fail(error)
+      if ((await this.#draining) === 0 && !this.succession.isReplaced)
         throw new StartError('the gateway was asked to stop while it was starting', [], true)
       await this.#end(1)
       throw error
@@ -228,10 +229,8 @@ export class Supervisor implements AdminBackend {
   }
 
   async rollback(to: string | null, request: WriteRequest): Promise<ApplyResult | null> {
-    const deploy = this.#history.find({
-      id: to,
-      servingDigest: this.#deployment.current?.bundle.digest ?? null,
-    })
+    const servingDigest = this.#deployment.current?.bundle.digest ?? null
+    const deploy = this.#history.find({ id: to, servingDigest })
     if (deploy === null) return null
     const note = request.note === '' ? `rollback to ${deploy.id}` : request.note
     return this.apply({ name: deploy.name, text: deploy.text }, { ...request, note })
@@ -293,11 +292,10 @@ export class Supervisor implements AdminBackend {
     const merged = await this.#pool.samples()
     const { counts: rollouts, queueLength } = this.#deployment
     const own = supervisorSamples({ status: this.status(), rollouts, queueLength })
-    const shared = memorySamples(this.#memory)
-    const certificates = [...this.#certificates.samples(), ...this.#dependencies.secrets.samples()]
-    const exports = this.#endpoints.metricsPush.samples()
-    const targets = [...this.#targets.samples(), ...this.#services.samples(), ...certificates, ...exports]
-    return [...own, ...logSamples(this.logIdentity()), ...targets, ...shared, ...merged]
+    const { secrets } = this.#dependencies
+    const parts = [this.#targets, this.#services, this.#certificates, secrets, this.#endpoints.metricsPush]
+    const others = parts.flatMap((part) => part.samples())
+    return [...own, ...logSamples(this.logIdentity()), ...others, ...memorySamples(this.#memory), ...merged]
   }
 
   async metrics(format: MetricsFormat): Promise<string | null> {
@@ -329,13 +327,14 @@ export class Supervisor implements AdminBackend {
 
   async #drain(reason: string, delayMs = this.#drainTimes.delayMs): Promise<number> {
     const { timeoutMs } = this.#drainTimes
-    if (this.#isStarted) notifyParent({ state: 'ending' })
+    if (this.#isStarted) void notifyParent({ state: 'ending' })
     this.#dependencies.log.info('drain.begun', { reason, delayMs, timeoutMs })
     this.#deployment.close()
-    this.#pool.closeGates()
+    const { isReplaced } = this.succession // health checks must not fail then
+    if (!isReplaced) this.#pool.closeGates()
     this.#ports.close() // releases the names: another gateway may use the ports soon
     await this.#changes.until(() => this.#ending !== null || this.#isCut, delayMs)
-    const cut = await this.#pool.drain(this.#isCut ? 0 : timeoutMs)
+    const cut = await this.#pool.drain(this.#isCut ? 0 : timeoutMs, isReplaced)
     this.#dependencies.log[cut > 0 ? 'warn' : 'info']('drain.ended', { cutRequests: cut })
     await this.#end(cut > 0 || this.#isCut ? 1 : 0)
     return this.finished
@@ -354,11 +353,11 @@ export class Supervisor implements AdminBackend {
     this.stepTraces.close()
     const { secrets } = this.#dependencies
     const first = [this.#controller, this.#deployment, secrets, this.#targets, this.#services]
-    for (const part of [...first, this.#certificates, this.#ports]) part.close()
-    if (this.#isStarted) notifyParent({ state: 'ending' })
+    for (const part of [...first, this.succession, this.#certificates, this.#ports]) part.close()
+    if (this.#isStarted) void notifyParent({ state: 'ending' })
     queueMicrotask(() => this.#changes.notify()) // after `#ending` is set, which a waiting drain checks
     const { admin, metrics, metricsPush } = this.#endpoints
-    await Promise.all([this.#pool.close(), admin.close(), metrics.close()])
+    await Promise.all([this.#pool.close(), admin.close(), metrics.close(), this.succession.hasLeft])
     await metricsPush.close()
     this.#memory.close() // after the workers, which return the quota they did not use
     await this.#cacheServer.close({ isCut: code !== 0 })
@@ -380,7 +379,7 @@ export class Supervisor implements AdminBackend {
     if (this.#ending !== null) return
     const { delayMs, timeoutMs } = this.#drainTimes
     const pids = [...this.#pool.live].map(({ pid }) => pid)
-    notifyParent({ state: 'workers', pids, drainMs: delayMs + timeoutMs })
+    void notifyParent({ state: 'workers', pids, drainMs: delayMs + timeoutMs })
     if (!this.#isStarted) return
     const workers = this.#pool.slots.map(({ handle }) => handle?.pid ?? 0).filter((pid) => pid !== 0)
     const origin = this.#deployment.current?.origin ?? 'file'
@@ -388,6 +387,7 @@ export class Supervisor implements AdminBackend {
   }
 
   #notReadyReason(): string | null {
+    if (this.succession.isReplaced) return null
     if (this.#draining !== null || this.#ending !== null) return 'the gateway is draining'
     if (this.#deployment.current === null) return 'no configuration is active yet'
     return this.#pool.readyCount === 0 ? 'no worker is ready' : null

@@ -13,7 +13,6 @@ import { compileSnapshot, type Snapshot } from '../compile/snapshot.js'
 import { Admission } from '../flow/admission.js'
 import { CachedClock } from '../lib/cached-clock.js'
 import { SharedTable } from '../lib/shared-table.js'
-import { SPILL_FILES } from '../lib/spill-file.js'
 import { ThreadPool } from '../lib/threads/thread-pool.js'
 import { TimerWheel } from '../lib/timer-wheel.js'
 import type { Listener, ListenerSettings } from '../listen/listener.js'
@@ -32,9 +31,9 @@ import { type Network, systemNetwork } from '../upstream/transport/network.js'
 import { Upstream } from '../upstream/upstream.js'
 import { stateSamples, upstreamSamples } from '../upstream/upstream-samples.js'
 import type { DataPlane, Prepared, SendStepTrace } from './data-plane.js'
-import { affordableConnections, descriptorLimit, divideDescriptors } from './descriptor-budget.js'
-import { drainInFlight } from './drain-in-flight.js'
-import { keyOf, settingsOf } from './listener-settings.js'
+import { descriptorLimit, reportDescriptors } from './descriptor-budget.js'
+import { drainInFlight, openConnections } from './drain-in-flight.js'
+import { keyOf, settingsWithin } from './listener-settings.js'
 import type { StepTraceSession, TargetFacts } from './messages.js'
 import { limitReceiveBuffersOf, openListener } from './open-listener.js'
 import { RequestDispatcher } from './request-dispatcher.js'
@@ -66,6 +65,8 @@ interface DataPlaneOptions {
   readonly descriptors?: number
   /** True (default) to bound receive buffers, so that one fast upload cannot delay others; costs 50 ms per listener. */
   readonly isReceiveBounded?: boolean
+  /** True to open the first listeners at activation, because other workers serve on their ports; defaults to false. */
+  readonly opensLate?: boolean
   /** Called before code of plugins runs; defaults to nothing. */
   readonly announce?: (what: string) => Promise<void>
 }
@@ -107,6 +108,8 @@ class WorkerDataPlane implements DataPlane {
   readonly #coming = new Set<OpenListener>()
   #snapshot: Snapshot | null = null
   #drainUntilMono = Number.POSITIVE_INFINITY
+  /** Resolves when the receive buffers are bounded. */
+  #bounded: Promise<void> = Promise.resolve()
   readonly #onFault = (error: unknown): void =>
     this.#options.report('listener_fault', { error: String(error) })
 
@@ -152,9 +155,7 @@ class WorkerDataPlane implements DataPlane {
   }
 
   get connections(): number {
-    let sum = 0
-    for (const { listener } of this.#listeners.values()) sum += listener.connections()
-    return sum
+    return openConnections([...this.#listeners.values()].map(({ listener }) => listener))
   }
 
   get stateProblem(): string | null {
@@ -181,21 +182,27 @@ class WorkerDataPlane implements DataPlane {
     })
     for (const upstream of snapshot.upstreams.values()) this.#outages.applyTo(upstream)
     const opened: OpenListener[] = []
+    const isLate = this.#options.opensLate === true && this.#snapshot === null
+    const open = async (): Promise<void> => {
+      this.#dispatcher.isReady ||= isLate // health checks must not fail until the supervisor says that it is ready
+      const settings = settingsWithin(plan, this.#descriptors)
+      for (const listener of plan.listeners) {
+        if (!this.#listeners.has(keyOf(listener))) opened.push(await this.#open(listener, settings(listener)))
+      }
+      this.#bound(opened)
+    }
     const logged = { plan, values: bundle.values, catalog }
     let sink: LogSink | null = null
     try {
       sink = this.#log.open(logged)
       await sink?.opened
-      const settings = this.#settingsOf(plan)
-      for (const listener of plan.listeners) {
-        if (!this.#listeners.has(keyOf(listener))) opened.push(await this.#open(listener, settings(listener)))
-      }
+      if (!isLate) await open()
     } catch (error) {
       this.#discard(snapshot, opened, sink)
       throw error
     }
-    this.#bound(opened)
     return {
+      ...(isLate ? { open } : {}),
       activate: () => {
         this.#log.activate(logged, sink)
         this.#activate(snapshot, opened)
@@ -208,7 +215,7 @@ class WorkerDataPlane implements DataPlane {
   #bound(opened: readonly OpenListener[]): void {
     if (this.#options.isReceiveBounded === false) return
     const read = opened.filter(({ plan }) => plan.engine === 'uws') // `node` does not read from paused connections
-    limitReceiveBuffersOf(read.map(({ listener }) => listener)).catch(this.#onFault)
+    this.#bounded = limitReceiveBuffersOf(read.map(({ listener }) => listener)).catch(this.#onFault)
   }
 
   #discard(snapshot: Snapshot, opened: readonly OpenListener[], sink: LogSink | null): void {
@@ -247,7 +254,7 @@ class WorkerDataPlane implements DataPlane {
   #activate(snapshot: Snapshot, opened: readonly OpenListener[]): void {
     const before = this.#snapshot
     this.#snapshot = snapshot
-    this.#reportDescriptors(snapshot.plan)
+    reportDescriptors(snapshot.plan, this.#descriptors, this.#options.report)
     this.#admission.configure(snapshot.plan.overload)
     this.#context.tracing = startTracing(snapshot.plan.tracing)
     this.#changeListeners(snapshot.plan, opened)
@@ -259,7 +266,7 @@ class WorkerDataPlane implements DataPlane {
   /** Adds new listeners, updates the settings of existing ones and closes removed ones. */
   #changeListeners(plan: Plan, opened: readonly OpenListener[]): void {
     for (const entry of opened) this.#coming.delete(entry)
-    const settings = this.#settingsOf(plan)
+    const settings = settingsWithin(plan, this.#descriptors)
     const listeners = new Map(opened.map((entry) => [keyOf(entry.plan), entry]))
     for (const listenerPlan of plan.listeners) {
       const kept = this.#listeners.get(keyOf(listenerPlan))
@@ -271,32 +278,6 @@ class WorkerDataPlane implements DataPlane {
       if (!listeners.has(key)) listener.close()
     }
     this.#listeners = listeners
-  }
-
-  /** Returns the listener settings of a plan, with connection limits reduced to the available descriptors. */
-  #settingsOf(plan: Plan): (listener: ListenerPlan) => ListenerSettings {
-    const budget = divideDescriptors(this.#descriptors, plan)
-    return (listener) => {
-      const { limits } = listener
-      return {
-        ...settingsOf(listener),
-        connections: affordableConnections(limits.connections, plan, budget),
-        connectionsPerClient: affordableConnections(limits.connectionsPerClient, plan, budget),
-      }
-    }
-  }
-
-  #reportDescriptors(plan: Plan): void {
-    const budget = divideDescriptors(this.#descriptors, plan)
-    SPILL_FILES.most = budget.bodies
-    for (const { address, limits } of plan.listeners) {
-      const connections = affordableConnections(limits.connections, plan, budget)
-      if (connections === limits.connections) continue
-      this.#options.report('connections_lowered', {
-        ...{ listener: address, wanted: limits.connections, connections, descriptors: this.#descriptors },
-        remedy: 'raise the limit of open files (ulimit -n, LimitNOFILE) or lower limits.connections',
-      })
-    }
   }
 
   setReady(isReady: boolean): void {
@@ -366,16 +347,23 @@ class WorkerDataPlane implements DataPlane {
     return [...this.#listeners.values(), ...this.#coming].map(({ listener }) => listener)
   }
 
-  async drain(deadlineMs: number): Promise<number> {
+  async drain(deadlineMs: number, isReplaced = false): Promise<number> {
     this.#drainUntilMono = Math.min(this.#drainUntilMono, performance.now() + deadlineMs)
+    if (isReplaced) {
+      await this.#bounded // its helper program keeps the sockets open: connections would wait there, and be reset
+      // Before the clients are asked to reconnect, so that they do not come back here.
+      await Promise.all(this.#allListeners().map((listener) => listener.stopListening()))
+    }
     this.#announceEnd()
     this.#context.isDraining = true
+    if (!isReplaced) this.#dispatcher.isReady = false
     this.#dispatcher.drain()
     const listeners = this.#allListeners()
     for (const listener of listeners) listener.close()
     this.#context.webSockets.closeExcept(NO_ROUTES)
+    await Promise.all(listeners.map((listener) => listener.stopListening())) // has accepted what waited
     await drainInFlight(
-      () => this.#underWay,
+      () => this.#underWay + (isReplaced ? openConnections(listeners) : 0),
       () => this.#drainUntilMono,
     )
     const cut = this.#underWay

@@ -37,8 +37,10 @@ export interface DataPlane {
    * Closes the listeners, answers remaining requests with `Connection: close` and waits for requests in
    * flight. At the deadline it cuts the rest. It flushes the log last. Resolves with the number of requests
    * cut.
+   * @param isReplaced true if other workers serve on the same ports. /-/readyz then does not change, and idle
+   * connections have until the deadline for their next request. Default: false.
    */
-  drain(deadlineMs: number): Promise<number>
+  drain(deadlineMs: number, isReplaced?: boolean): Promise<number>
   /** Ends the current drain as if its deadline had passed. */
   cut(): void
 }
@@ -57,8 +59,10 @@ export interface KeptResponses {
   invalidate(uris: readonly string[]): void
 }
 
-/** A bundle ready to be activated on this worker. Call exactly one of the methods. */
+/** A bundle ready to be activated on this worker. Call exactly one of `activate` and `discard`. */
 export interface Prepared {
+  /** Opens the listeners, if `prepare` did not. Call it right before `activate`. @throws Error if it fails */
+  readonly open?: () => Promise<void>
   activate(): void
   discard(): void
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Plan } from '@sluice/config'
+import { SPILL_FILES } from '../lib/spill-file.js'
 
 /** Descriptors reserved for logs, the supervisor channel, the runtime and threads. */
 const OWN = 128
@@ -45,4 +46,22 @@ export function affordableConnections(connections: number, plan: Plan, budget: D
   return wanted <= budget.clients
     ? connections
     : Math.max(1, Math.floor((connections * budget.clients) / wanted))
+}
+
+/** Bounds the spill files, and reports listeners whose connection limit is reduced to the available descriptors. */
+export function reportDescriptors(
+  plan: Plan,
+  descriptors: number,
+  report: (event: string, fields: object) => void,
+): void {
+  const budget = divideDescriptors(descriptors, plan)
+  SPILL_FILES.most = budget.bodies
+  for (const { address, limits } of plan.listeners) {
+    const connections = affordableConnections(limits.connections, plan, budget)
+    if (connections === limits.connections) continue
+    report('connections_lowered', {
+      ...{ listener: address, wanted: limits.connections, connections, descriptors },
+      remedy: 'raise the limit of open files (ulimit -n, LimitNOFILE) or lower limits.connections',
+    })
+  }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Listener } from '../listen/listener.js'
 
 /** Poll interval in milliseconds. */
 const POLL_MS = 20
@@ -19,4 +20,9 @@ export async function drainInFlight(underWay: () => number, deadlineMono: () => 
     await delay(POLL_MS)
     idlePolls = underWay() > 0 ? 0 : idlePolls + 1
   }
+}
+
+/** Returns the number of open connections of all listeners. */
+export function openConnections(listeners: readonly Listener[]): number {
+  return listeners.reduce((sum, listener) => sum + listener.connections(), 0)
 }

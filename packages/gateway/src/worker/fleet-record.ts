@@ -44,6 +44,12 @@ export async function waitForSuccessor(
   return 'no new supervisor has started'
 }
 
+/** Returns true if another supervisor serves in place of this one. */
+export function hasSuccessor(path: string, instance: string): boolean {
+  const record = readFleetRecord(path)
+  return record !== null && record.instance !== instance
+}
+
 /** Reads a record. Returns null if there is none, or if it is incomplete. */
 export function readFleetRecord(path: string): FleetRecord | null {
   try {

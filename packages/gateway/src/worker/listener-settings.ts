@@ -1,6 +1,7 @@
-import type { ListenerPlan } from '@sluice/config'
+import type { ListenerPlan, Plan } from '@sluice/config'
 import { compileCidrs } from '@sluice/core'
 import type { ListenerSettings } from '../listen/listener.js'
+import { affordableConnections, divideDescriptors } from './descriptor-budget.js'
 
 /**
  * Returns the identity of a listener. It stays open across a reload while this is unchanged; the rest of its
@@ -10,8 +11,24 @@ export function keyOf(plan: ListenerPlan): string {
   return JSON.stringify([plan.address, plan.engine, plan.tls])
 }
 
+/** Returns the listener settings of a plan, with connection limits reduced to the available descriptors. */
+export function settingsWithin(
+  plan: Plan,
+  descriptors: number,
+): (listener: ListenerPlan) => ListenerSettings {
+  const budget = divideDescriptors(descriptors, plan)
+  return (listener) => {
+    const { limits } = listener
+    return {
+      ...settingsOf(listener),
+      connections: affordableConnections(limits.connections, plan, budget),
+      connectionsPerClient: affordableConnections(limits.connectionsPerClient, plan, budget),
+    }
+  }
+}
+
 /** Returns a listener's settings, without the worker's descriptor limits. */
-export function settingsOf(plan: ListenerPlan): ListenerSettings {
+function settingsOf(plan: ListenerPlan): ListenerSettings {
   return {
     ...plan.limits,
     trusted: plan.trustedProxies.length === 0 ? null : compileCidrs(plan.trustedProxies),

@@ -51,9 +51,18 @@ export type ToWorker =
   | { readonly kind: 'step-traces'; readonly id: number; readonly sessions: readonly StepTraceSession[] }
   /** Answers the calls of the message with this `id`, in order. */
   | { readonly kind: 'state'; readonly id: number; readonly results: readonly StateResult[] }
-  | { readonly kind: 'drain'; readonly id: number; readonly deadlineMs: number }
+  | DrainMessage
   /** Ends the current drain immediately. */
   | { readonly kind: 'cut' }
+
+/** Asks a worker to finish its requests and exit. */
+export interface DrainMessage {
+  readonly kind: 'drain'
+  readonly id: number
+  readonly deadlineMs: number
+  /** True if workers of another version serve on the same ports. */
+  readonly isReplaced: boolean
+}
 
 /** Routes as JSON texts, which later bundles reference by number. */
 export interface RoutesMessage {
@@ -202,3 +211,5 @@ export const WORKER_VERSION_ENV = 'GW_WORKER_VERSION'
 export const FLEET_FILE_ENV = 'GW_FLEET_FILE'
 /** Environment variable of a worker: instance of the supervisor that started it. */
 export const FLEET_INSTANCE_ENV = 'GW_FLEET_INSTANCE'
+/** Environment of a supervisor and its workers: the process id of the supervisor that they are to replace. */
+export const REPLACES_ENV = 'GW_REPLACES'

@@ -67,7 +67,6 @@ export class RequestDispatcher implements RequestHandler {
 
   /** Refuses waiting requests, and all that arrive without a snapshot. */
   drain(): void {
-    this.isReady = false
     const { waiting } = this.#early.take()
     for (const { x, client } of waiting) this.refuse(x, client, STOPPING)
   }

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { createOperationLog, errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import type { DataPlane } from './data-plane.js'
-import { ORPHAN_LIFETIME_MS, waitForSuccessor } from './fleet-record.js'
+import { hasSuccessor, ORPHAN_LIFETIME_MS, waitForSuccessor } from './fleet-record.js'
 import { FLEET_FILE_ENV, FLEET_INSTANCE_ENV, type ToWorker, WORKER_VERSION_ENV } from './messages.js'
 import { type PlaneDependencies, WorkerRuntime } from './worker-runtime.js'
 
@@ -41,8 +41,8 @@ export function runWorker(create: (context: WorkerContext) => DataPlane): void {
 
   // The reader of the operation log may be gone. Keep serving.
   process.stderr.on('error', () => {})
-  // Ctrl-C reaches every process of the terminal. Only the supervisor acts on it.
-  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
+  // Ctrl-C reaches every process of the terminal, and `systemctl kill` all of a unit. Only the supervisor acts on it.
+  for (const signal of ['SIGINT', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {})
   // The parent of a killed supervisor asks orphaned workers to exit by SIGTERM.
   const stop = new AbortController()
   process.on('SIGTERM', () => stop.abort())
@@ -71,5 +71,5 @@ async function outliveSupervisor(
   const { [FLEET_FILE_ENV]: path = '', [FLEET_INSTANCE_ENV]: instance = '' } = process.env
   log.warn('worker.left-behind', { servesForMs: ORPHAN_LIFETIME_MS })
   log.info('worker.leaves', { because: await waitForSuccessor(path, instance, stopSignal) })
-  await runtime.end(runtime.drainMs, 0)
+  await runtime.end(runtime.drainMs, 0, hasSuccessor(path, instance))
 }

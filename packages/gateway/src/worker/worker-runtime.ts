@@ -5,7 +5,14 @@ import { Heartbeat } from '../telemetry/heartbeat.js'
 import { residentBytes } from '../telemetry/process-memory.js'
 import type { Sample } from '../telemetry/sample.js'
 import type { DataPlane } from './data-plane.js'
-import type { FromWorker, PrepareMessage, RoutesMessage, ToWorker } from './messages.js'
+import {
+  type DrainMessage,
+  type FromWorker,
+  type PrepareMessage,
+  REPLACES_ENV,
+  type RoutesMessage,
+  type ToWorker,
+} from './messages.js'
 import { Preparation } from './preparation.js'
 import { Vitals } from './vitals.js'
 
@@ -23,6 +30,8 @@ export interface PlaneDependencies {
   readonly secret: Uint8Array
   /** Tells the supervisor which plugin code is about to run. Resolves when the message has been sent. */
   readonly announce: (what: string) => Promise<void>
+  /** True if workers of another supervisor may serve on the same ports. */
+  readonly opensLate: boolean
 }
 
 /** Creates the data plane once the worker knows its number. */
@@ -110,14 +119,14 @@ export class WorkerRuntime {
   /**
    * Exits after at most `drainMs`; a second call exits at once. If the supervisor has already asked for a
    * drain, that drain continues, and the deadline only bounds it.
+   * @param isReplaced true if another worker serves on the same ports.
    */
-  async end(drainMs: number, code: number): Promise<void> {
+  async end(drainMs: number, code: number, isReplaced = false): Promise<void> {
     if (this.#isEnding || this.#plane === null) process.exit(code)
     this.#isEnding = true
     setTimeout(() => process.exit(code), drainMs + DRAIN_GRACE_MS)
     if (this.#isDraining) return
-    this.#plane.setReady(false)
-    await this.#plane.drain(drainMs).catch(() => 0)
+    await this.#plane.drain(drainMs, isReplaced).catch(() => 0)
     process.exit(code)
   }
 
@@ -135,6 +144,7 @@ export class WorkerRuntime {
       memory: this.#memory,
       secret,
       announce,
+      opensLate: process.env[REPLACES_ENV] !== undefined,
     })
     this.#preparation = new Preparation(this.#plane)
   }
@@ -189,7 +199,7 @@ export class WorkerRuntime {
         plane.responses.invalidate(message.uris)
         break
       case 'drain':
-        void this.#drain(plane, message.id, message.deadlineMs)
+        void this.#drain(plane, message)
         break
       case 'cut':
         plane.cut()
@@ -206,11 +216,10 @@ export class WorkerRuntime {
     return { ...bundle, routeTexts }
   }
 
-  async #drain(plane: DataPlane, id: number, deadlineMs: number): Promise<void> {
+  async #drain(plane: DataPlane, { id, deadlineMs, isReplaced }: DrainMessage): Promise<void> {
     if (this.#isDraining || this.#isEnding) return
     this.#isDraining = true
-    plane.setReady(false)
-    const cut = await plane.drain(deadlineMs)
+    const cut = await plane.drain(deadlineMs, isReplaced)
     const last: FromWorker = {
       kind: 'drained',
       id,

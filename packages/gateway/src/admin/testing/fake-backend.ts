@@ -50,6 +50,10 @@ export class FakeBackend implements AdminBackend {
   currentStatus = fakeStatus()
   hasPlan = true
   drainedBy: string | null = null
+  readonly succession: AdminBackend['succession'] = {
+    isUpgrading: false,
+    upgrade: async () => ({ ok: true, pid: 1, version: '2.0.0', durationMs: 1 }),
+  }
   readonly limits: AdminBackend['limits'] = {
     get: async ({ policy }) => (policy === 'none' ? null : []),
     reset: async ({ policy }) => (policy === 'none' ? null : 1),

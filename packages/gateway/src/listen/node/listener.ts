@@ -8,6 +8,7 @@ import type { TimerWheel } from '../../lib/timer-wheel.js'
 import { clientNetwork } from '../client-network.js'
 import type { Listener, ListenerSettings, RequestHandler } from '../listener.js'
 import { TOO_MANY_CONNECTIONS, TOO_MANY_FROM_CLIENT } from '../overload.js'
+import { closeWhenQuiet } from '../quiet-close.js'
 import { ClientConnection } from './http1/connection.js'
 import { HeadDecoder } from './http1/head-decoder.js'
 import type { Http1Host } from './http1/request-reader.js'
@@ -52,11 +53,6 @@ export async function openNodeListener(options: NodeListenerOptions): Promise<Li
   return listener
 }
 
-/** Number of turns after which a listener closes even if new connections keep arriving. */
-const MAX_CLOSING_TURNS = 100
-/** A connection count that never occurs. */
-const NEVER = -1
-
 class NodeListener implements Listener, Http1Host {
   port: number
   readonly handler: RequestHandler
@@ -82,6 +78,8 @@ class NodeListener implements Listener, Http1Host {
   readonly #proxied = new Map<string, ProxyHeader>()
   /** Number of connections ever opened. */
   #opened = 0
+  /** Resolves when the listening socket is closed; null before that was asked for. */
+  #stopped: Promise<void> | null = null
 
   constructor(options: NodeListenerOptions) {
     this.#options = options
@@ -148,23 +146,25 @@ class NodeListener implements Listener, Http1Host {
     this.#http2.announceEnd()
   }
 
+  stopListening(): Promise<void> {
+    this.#stopped ??= new Promise((resolve) => {
+      closeWhenQuiet(
+        () => this.#opened,
+        () => {
+          this.#socket?.close()
+          resolve()
+        },
+      )
+    })
+    return this.#stopped
+  }
+
   close(): void {
     if (this.isClosing) return
     this.isClosing = true
     this.#http2.close()
     this.#tls?.close()
-    this.#closeServer(NEVER, MAX_CLOSING_TURNS)
-  }
-
-  /**
-   * Closes the listening socket. The kernel may reset connections that are waiting to be accepted (docs/internals/adr/0003). So
-   * it closes after the first turn of the event loop without a new connection, or after the maximum number of turns.
-   */
-  #closeServer(opened: number, turns: number): void {
-    setImmediate(() => {
-      if (this.#opened !== opened && turns > 0) this.#closeServer(this.#opened, turns - 1)
-      else this.#socket?.close()
-    })
+    void this.stopListening()
   }
 
   terminate(): void {

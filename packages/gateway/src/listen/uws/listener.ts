@@ -22,6 +22,7 @@ import { expectsBody } from '../../upstream/http1/request-head.js'
 import { applyClientAddress } from '../client-address.js'
 import type { Listener, ListenerSettings, RequestHandler } from '../listener.js'
 import { TOO_MANY_CONNECTIONS, TOO_MANY_FROM_CLIENT } from '../overload.js'
+import { closeWhenQuiet } from '../quiet-close.js'
 import { ASCII_FIELDS, RequestHead, refuseLargeHead } from '../request-head.js'
 import { applyTarget } from '../request-target.js'
 import { TLS_CIPHERS } from '../tls-ciphers.js'
@@ -76,11 +77,6 @@ export function openUwsListener(options: UwsListenerOptions): Promise<Listener> 
   })
 }
 
-/** Number of turns after which a listener closes even if new connections keep arriving. */
-const MAX_CLOSING_TURNS = 100
-/** A connection count that never occurs. */
-const NEVER = -1
-
 type ListenSocket = Parameters<typeof us_listen_socket_close>[0]
 
 class UwsListener implements Listener {
@@ -113,6 +109,8 @@ class UwsListener implements Listener {
   #isClosing = false
   /** Number of connections ever opened. */
   #opened = 0
+  /** Resolves when the listening socket is closed; null before that was asked for. */
+  #stopped: Promise<void> | null = null
   /** Address of the connection that is being rejected right now, or empty. */
   #rejectedAddress = ''
 
@@ -170,27 +168,23 @@ class UwsListener implements Listener {
 
   announceEnd(): void {}
 
-  close(): void {
-    if (this.#isClosing) return
-    this.#isClosing = true
-    // The rest of this turn does not count: connections may still arrive in it.
-    this.#closeSocket(NEVER, MAX_CLOSING_TURNS)
+  stopListening(): Promise<void> {
+    this.#stopped ??= new Promise((resolve) => {
+      closeWhenQuiet(
+        () => this.#opened,
+        () => {
+          if (this.#socket !== null) us_listen_socket_close(this.#socket)
+          this.#socket = null
+          resolve()
+        },
+      )
+    })
+    return this.#stopped
   }
 
-  /**
-   * Closes the listening socket. The kernel resets connections that are waiting to be accepted (docs/internals/adr/0003). So it
-   * closes after the first turn of the event loop without a new connection, or after the maximum number of turns.
-   */
-  #closeSocket(opened: number, turns: number): void {
-    setImmediate(() => {
-      if (this.#socket === null) return
-      if (this.#opened !== opened && turns > 0) {
-        this.#closeSocket(this.#opened, turns - 1)
-        return
-      }
-      us_listen_socket_close(this.#socket)
-      this.#socket = null
-    })
+  close(): void {
+    this.#isClosing = true
+    void this.stopListening()
   }
 
   terminate(): void {

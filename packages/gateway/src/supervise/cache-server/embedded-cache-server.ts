@@ -14,9 +14,19 @@ import { CacheServerKeeper } from './cache-server-keeper.js'
 export class EmbeddedCacheServer {
   readonly #log: OperationLog
   #keeper: CacheServerKeeper | null = null
+  /** True until the supervisor that this one replaces has stopped its server, which may use the same port. */
+  #waits: boolean
 
-  constructor(log: OperationLog) {
+  constructor(log: OperationLog, waits = false) {
     this.#log = log
+    this.#waits = waits
+  }
+
+  /** Starts the server, once that of the replaced supervisor has stopped. */
+  async begin(): Promise<void> {
+    if (!this.#waits) return
+    this.#waits = false
+    await this.#keeper?.start()
   }
 
   /** Status for operators, or null if the plan has no cache server. */
@@ -40,6 +50,7 @@ export class EmbeddedCacheServer {
     const next = new CacheServerKeeper(settings, this.#log)
     if (last !== null && !canStandBeside(last.settings, settings))
       return prepared(() => this.#replace(last, next))
+    if (this.#waits) return prepared(async () => this.#switchTo(next))
     const problem = await next.open()
     if (problem !== null) {
       const reason = `the cache server cannot listen on ${settings.host}:${settings.port} (${problem}); change cache.serve.listen`

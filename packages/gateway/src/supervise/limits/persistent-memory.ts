@@ -21,6 +21,7 @@ export class PersistentMemory extends SharedMemory {
   readonly #log: OperationLog
   #savedRevision: number
   #timer: NodeJS.Timeout | null = null
+  #isReplaced = false
   #hasFailed = false
   readonly #endCopies: () => void
 
@@ -39,10 +40,15 @@ export class PersistentMemory extends SharedMemory {
     this.#timer ??= this.#wait(EVERY_MS)
   }
 
+  /** Stops writing: the counts are now in the file and memory of the next version. */
+  leave(): void {
+    this.#isReplaced = true
+  }
+
   /** Writes the counts if they have changed. With a full disk, the next supervisor starts without them. */
   save(): void {
     const { revision } = this.persistent
-    if (revision === this.#savedRevision) return
+    if (this.#isReplaced || revision === this.#savedRevision) return
     try {
       writePrivateFile(this.#path, JSON.stringify({ version: 1, quotas: this.persistent.limits() }))
       this.#savedRevision = revision

@@ -62,6 +62,11 @@ export class ListenerPorts {
     this.#names.keepOnly(this.#serving)
   }
 
+  /** Reserves the names of the active ports, once the supervisor that this one replaces has released them. */
+  async reserve(): Promise<void> {
+    for (const [address, port] of Object.entries(this.#serving)) await this.#names.take(address, port)
+  }
+
   /** Releases all ports, because the gateway is about to stop. */
   close(): void {
     this.#names.keepOnly({})

@@ -1,6 +1,6 @@
-import type { StoredLimit } from '@sluice/core'
+import type { StoredEntry, StoredLimit } from '@sluice/core'
 import type { SharedMemory } from '../../state/shared-memory.js'
-import { hasParent, notifyParent, type ToSupervisor } from './parent-link.js'
+import { hasParent, notifyParent, onParentMessage } from './parent-link.js'
 
 /** Copy interval in milliseconds. Newer counts are lost if the supervisor is killed. */
 const EVERY_MS = 50
@@ -13,23 +13,39 @@ export function copyLimitsToParent(memory: SharedMemory): () => void {
   if (!hasParent()) return () => {}
   const tables = [memory.transient, memory.persistent]
   for (const table of tables) table.changed = new Set()
-  const restore = (message: ToSupervisor): void => {
-    if (!('limits' in message)) return
-    for (const limit of message.limits) memory.tableOf(limit[0]).restore([limit])
-  }
+  const stopRestoring = onParentMessage((message) => {
+    if ('limits' in message) for (const limit of message.limits) memory.tableOf(limit[0]).restore([limit])
+    if ('entries' in message) for (const entry of message.entries) memory.tableOf(entry[0]).addCopy(entry)
+  })
   const timer = setInterval(() => {
     const limits = tables.flatMap((table) => {
       const changed = [...table.changed!]
       table.changed!.clear()
       return changed.map((key) => table.limit(key) ?? ([key] as const))
     })
-    if (limits.length > 0) notifyParent({ state: 'limits', limits })
+    if (limits.length > 0) void notifyParent({ state: 'limits', limits })
   }, EVERY_MS).unref()
-  process.on('message', restore)
   return () => {
     clearInterval(timer)
-    process.off('message', restore)
+    stopRestoring()
   }
+}
+
+/**
+ * Sends the shared memory to the supervisor of the next version: limits, counters, bans and single-use values, at
+ * most `MAX_COPIES` per table. Cached values are not sent.
+ */
+export async function sendMemory(memory: SharedMemory): Promise<void> {
+  let piece: StoredEntry[] = []
+  for (const table of [memory.persistent, memory.transient, memory.singleUse]) {
+    for (const entry of table.entriesToCopy(MAX_COPIES)) {
+      if (piece.push(entry) < PIECE) continue
+      // Waiting bounds the memory that unsent messages need.
+      await notifyParent({ state: 'handover', message: { entries: piece } })
+      piece = []
+    }
+  }
+  await notifyParent({ state: 'handover', message: { entries: piece } })
 }
 
 /** The parent's copy of the counts. It is bounded: the least recently changed entries are dropped. */

@@ -1,6 +1,7 @@
 import type { ConfigBundle, Diagnostic, DocumentSource } from '@sluice/config'
 import type { OperationLog } from '../../telemetry/operation-log.js'
 import { type Documents, hasReference, isSameBundle } from '../documents/documents.js'
+import type { UpgradeResult } from '../parent/parent-link.js'
 import type { VaultSecrets } from '../vault/vault-secrets.js'
 import type { Accepted, ApplyRequest, ApplyResult, RolloutReport } from './apply-result.js'
 import type { Deploy, DeployHistory, Origin } from './deploy-history.js'
@@ -75,6 +76,19 @@ export class Deployment {
     const result = (await this.#queue.run(() => this.#apply(source, request))) ?? { result: 'busy' }
     this.#report(source, request, before, result)
     return result
+  }
+
+  /**
+   * Has the next version take over the active document, after the deploys queued before. If it succeeds, later ones
+   * are refused.
+   */
+  async handOver(request: () => Promise<UpgradeResult>): Promise<UpgradeResult> {
+    const result = await this.#queue.run(async () => {
+      const asked = await request()
+      this.#isClosed ||= asked.ok
+      return asked
+    })
+    return result ?? { ok: false, reason: 'too many deploys are waiting' }
   }
 
   /** Applies the active document again, because values behind its references have changed. */

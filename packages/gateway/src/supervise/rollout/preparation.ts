@@ -18,7 +18,8 @@ export interface Endpoint<P> {
   readonly url: string | null
   /** Prepares a plan beside the active one. */
   prepare(plan: P): Promise<Preparation>
-  close(): Promise<void>
+  /** @param isReplaced true if the next version accepts connections. Open ones may then send one more request. */
+  close(isReplaced?: boolean): Promise<void>
 }
 
 /** Returns a prepared change. */

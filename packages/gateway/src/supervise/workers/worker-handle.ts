@@ -264,11 +264,11 @@ export class WorkerHandle implements Participant, Watched {
    * Asks the worker to finish its requests and exit. Resolves with the number of requests cut; for a killed
    * worker, the number in flight at its last heartbeat.
    */
-  async drain(deadlineMs: number): Promise<number> {
+  async drain(deadlineMs: number, isReplaced = false): Promise<number> {
     this.isReady = false
     if (!this.#isUp) this.kill('drained before it was started')
     const allowedMs = deadlineMs + DRAIN_GRACE_MS
-    const answer = await this.#ask({ kind: 'drain', deadlineMs }, allowedMs)
+    const answer = await this.#ask({ kind: 'drain', deadlineMs, isReplaced }, allowedMs)
     // The deadline also covers a worker that answers but does not exit.
     const timer = setTimeout(
       () => this.kill(`did not exit within ${allowedMs} ms of a drain`),

@@ -208,10 +208,13 @@ export class WorkerPool {
     for (const handle of this.#live) handle.setReady(false)
   }
 
-  /** Drains and stops all workers. Resolves with the number of requests cut. */
-  async drain(deadlineMs: number): Promise<number> {
+  /**
+   * Drains and stops all workers. Resolves with the number of requests cut.
+   * @param isReplaced true if other workers serve on the same ports.
+   */
+  async drain(deadlineMs: number, isReplaced = false): Promise<number> {
     this.#endSlots()
-    const cuts = await Promise.all([...this.#live].map((handle) => handle.drain(deadlineMs)))
+    const cuts = await Promise.all([...this.#live].map((handle) => handle.drain(deadlineMs, isReplaced)))
     return cuts.reduce((total, cut) => total + cut, 0)
   }
 

@@ -123,6 +123,7 @@ export type Change = {
   readonly what: string
   readonly name: string
   readonly details: readonly string[]
+  readonly cost?: RouteCost
 }
 
 /** Schema `Routes` of the admin API. */
@@ -450,6 +451,15 @@ type LogIdentity = {
   readonly inMemory: number
   readonly lagMs: number
   readonly targets?: Readonly<Record<string, LogCounts>>
+}
+
+type RouteCost = {
+  readonly addedMicros: number
+  readonly policies: readonly {
+    readonly use: string
+    readonly uses: number
+    readonly addedMicros: number | null
+  }[]
 }
 
 type Canary = {
