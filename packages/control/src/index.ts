@@ -1,6 +1,7 @@
 export type { FleetMember } from './deploy/fleet.js'
 export type { DeployEvent, DeployResult, MemberOutcome } from './deploy/running-deploy.js'
 export type { OperationLog } from './operation-log.js'
+export type { OidcOptions } from './server/oidc-login.js'
 export { type Controller, type ControllerOptions, startController } from './start-controller.js'
 export type { Deploy } from './state/control-state.js'
 export type { NumberedEntry, Role } from './store/log-entry.js'

@@ -8,6 +8,7 @@ import { type OperationLog, stderrLog } from './operation-log.js'
 import { Authenticator } from './server/access.js'
 import { createHttpServer } from './server/http-server.js'
 import { MemberSocket } from './server/member-socket.js'
+import { OidcLogin, type OidcOptions } from './server/oidc-login.js'
 import { openStore } from './store/open-store.js'
 import { DocumentValidator } from './validation/document-validator.js'
 
@@ -32,6 +33,8 @@ export interface ControllerOptions {
   readonly maxMembers?: number
   /** Maximum number of known gateways per token or certificate. Default: 500. */
   readonly maxMembersPerToken?: number
+  /** Login of people. Default: tokens only. */
+  readonly oidc?: OidcOptions
   /** Default: JSON lines on stderr. */
   readonly log?: OperationLog
 }
@@ -48,6 +51,7 @@ const SYSTEM_CLOCK: Clock = { wallMs: Date.now, steadyMs: () => performance.now(
 const TICK_MS = 250
 /** Connections for clients of the API, in addition to those of members. */
 const API_CONNECTIONS = 256
+
 /** Starts a controller. @throws Error if the options are unsafe, the store is unavailable or the address is in use */
 export async function startController(options: ControllerOptions): Promise<Controller> {
   const {
@@ -62,6 +66,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
   if (options.tls === undefined && !isBehindProxy && !isLoopback(host))
     throw new Error(`${host} is not loopback; set a certificate, or declare a proxy that terminates TLS`)
   const tls = await readTls(options.tls)
+  const oidc = options.oidc === undefined ? null : new OidcLogin(options.oidc)
   const store = await openStore(options.store)
   try {
     const core = new ControllerCore({
@@ -74,25 +79,15 @@ export async function startController(options: ControllerOptions): Promise<Contr
     const authenticator = new Authenticator(() => log.state)
     if (await createFirstToken(log, options.adminTokenFile))
       operationLog.info('token.created', { file: options.adminTokenFile, role: 'admin' })
-    const names = [host, ...hosts]
+    const onEvent = (event: string, fields: object): void => operationLog.info(event, { ...fields })
     const onError = (error: unknown): void => operationLog.error('api.failed', errorFields(error))
     const validator = new DocumentValidator()
     const backend = { ...core, store, log, validator }
     const isSecure = tls !== null || isBehindProxy
-    const app = await createHttpServer({ backend, authenticator, hosts: names, tls, isSecure, onError })
-    const socket = new MemberSocket({
-      ...{
-        members,
-        fleet,
-        log,
-        authenticator,
-        hosts: names,
-        store: store.id,
-        maxMembers,
-        maxMembersPerToken,
-      },
-      onEvent: (event, fields) => operationLog.info(event, fields),
-    })
+    const shared = { authenticator, hosts: [host, ...hosts], onEvent }
+    const app = await createHttpServer({ ...shared, backend, tls, isSecure, oidc, onError })
+    const limits = { maxMembers, maxMembersPerToken }
+    const socket = new MemberSocket({ ...shared, ...limits, members, fleet, log, store: store.id })
     socket.attach(app.server)
     app.server.maxConnections = maxMembers + API_CONNECTIONS
     const close = async (): Promise<void> => {

@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import type { OidcOptions } from '@sluice/control'
+import { secretInFile } from '../input/secret.js'
 import { EXIT, Failure, messageOf, usageError } from '../output/failure.js'
 import { outliveReader, print } from '../output/output.js'
 
@@ -11,6 +13,12 @@ interface StartOptions {
   readonly behindProxy?: boolean
   readonly host?: readonly string[]
   readonly adminTokenFile?: string
+  readonly oidcIssuer?: string
+  readonly oidcClientId?: string
+  readonly oidcClientSecretFile?: string
+  readonly oidcScope: string
+  readonly oidcClaim: string
+  readonly oidcRole?: readonly string[]
   readonly keep: number
   readonly maxMembersPerToken: number
 }
@@ -29,6 +37,7 @@ export async function startControl(options: StartOptions): Promise<number> {
   const controller = await startController({
     ...{ store, host, port, isBehindProxy, hosts, adminTokenFile, keepDeploys, maxMembersPerToken },
     ...tlsOf(options),
+    ...oidcOf(options),
   }).catch((error: unknown) => {
     throw new Failure(messageOf(error))
   })
@@ -56,6 +65,31 @@ function tlsOf({ tlsCert, tlsKey, clientCa }: StartOptions) {
     throw usageError('--tls-cert and --tls-key belong together, and --client-ca needs both')
   const tls = { certFile: tlsCert, keyFile: tlsKey }
   return { tls: clientCa === undefined ? tls : { ...tls, clientCaFile: clientCa } }
+}
+
+function oidcOf(options: StartOptions): { readonly oidc?: OidcOptions } {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcRole: rules } = options
+  const { oidcClientSecretFile: file, oidcScope: scope, oidcClaim: claim } = options
+  if (issuer === undefined && clientId === undefined && rules === undefined && file === undefined) return {}
+  if (issuer === undefined || clientId === undefined || rules === undefined)
+    throw usageError('--oidc-issuer, --oidc-client-id and --oidc-role belong together')
+  if (!URL.canParse(issuer))
+    throw usageError(`'${issuer}' is not a URL; use for example https://login.example.com`)
+  const secret =
+    file === undefined
+      ? process.env['GW_CONTROL_OIDC_CLIENT_SECRET']
+      : secretInFile(file, 'client secret file')
+  const clientSecret = secret === undefined || secret === '' ? null : secret
+  return { oidc: { issuer, clientId, clientSecret, scope, claim, roles: rules.map(roleOf) } }
+}
+
+/** Parses `VALUE=ROLE` or `VALUE=ROLE:GROUPS`. The value may contain `=`, as names in LDAP do. */
+function roleOf(rule: string): OidcOptions['roles'][number] {
+  const [, value, role, groups = '*'] =
+    /^(.+)=(viewer|deployer|admin)(?::([A-Za-z0-9*._,-]+))?$/.exec(rule) ?? []
+  if (value === undefined)
+    throw usageError(`'${rule}' is not a rule; use for example platform=admin or shop=deployer:shop-*`)
+  return { value, role: role as 'viewer' | 'deployer' | 'admin', groups: groups.split(',') }
 }
 
 function addressOf(text: string): { readonly host: string; readonly port: number } {

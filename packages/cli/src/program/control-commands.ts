@@ -110,6 +110,19 @@ function addControlStart(control: GwCommand): void {
     .option('--behind-proxy', 'allow plain HTTP beyond loopback, because a proxy terminates TLS')
     .option('--host <name>', 'name that clients use; repeatable', collect)
     .option('--admin-token-file <file>', 'file for the first admin token; default: admin-token in the store')
+    .option('--oidc-issuer <url>', 'OpenID Connect provider at which people log in to the dashboard')
+    .option('--oidc-client-id <id>', 'client at the provider')
+    .option(
+      '--oidc-client-secret-file <file>',
+      'file with the secret of the client; default: GW_CONTROL_OIDC_CLIENT_SECRET',
+    )
+    .option('--oidc-scope <scopes>', 'scopes to request', 'openid profile email')
+    .option('--oidc-claim <name>', 'claim whose values have roles', 'groups')
+    .option(
+      '--oidc-role <rule>',
+      'role for a value of the claim: platform=admin or shop=deployer:shop-*,test; repeatable',
+      collect,
+    )
     .option('--keep <n>', 'number of deploys per group to keep', wholeNumber(1, 10_000), 100)
     .option(
       '--max-members-per-token <n>',
@@ -120,6 +133,7 @@ function addControlStart(control: GwCommand): void {
     .runs(async () => (await import('../commands/control-start.js')).startControl)
     .example(
       'gw control start --store /var/lib/sluice/control',
+      'gw control start --oidc-issuer https://login.example.com --oidc-client-id sluice --oidc-role platform=admin',
       'gw control start --store postgres://sluice@db/control --listen 0.0.0.0:9910 --tls-cert c.pem --tls-key k.pem',
     )
 }

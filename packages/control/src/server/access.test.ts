@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Sessions } from '@sluice/core'
 import { EMPTY_STATE } from '../state/control-state.js'
-import { Authenticator, mayUseGroup, newToken } from './access.js'
+import type { Role } from '../store/log-entry.js'
+import { Authenticator, mayUseGroup, newToken, type Person, SESSION_MS } from './access.js'
 
 test('a star in a glob stands for any characters', () => {
   for (const [glob, group, expected] of [
@@ -29,4 +31,24 @@ test('wrong tokens lock an address out for further wrong ones, but not for a val
   for (let i = 0; i < 11; i++) assert.throws(attempt('wrong'), { code: 'GW_CONTROL_AUTH_INVALID' })
   assert.throws(attempt('wrong'), { code: 'GW_CONTROL_LOCKED_OUT' })
   assert.equal(attempt(text)().actor, 'ci')
+})
+
+test('a person has each role only for its groups, until the session ends', () => {
+  let nowMs = 0
+  const sessions = new Sessions<Person | string>(SESSION_MS, () => nowMs)
+  const authenticator = new Authenticator(() => EMPTY_STATE, sessions)
+  const grants = [
+    { role: 'viewer', groups: ['*'] },
+    { role: 'deployer', groups: ['edge'] },
+  ] as const
+  const sessionId = authenticator.logInPerson({ actor: 'ann', grants })
+  const as = (required: Role) => {
+    const caller = authenticator.authenticate({ address: '', authorization: '', sessionId, required })
+    return [caller.role, caller.groups]
+  }
+  assert.deepEqual(as('viewer'), ['viewer', ['*', 'edge']])
+  assert.deepEqual(as('deployer'), ['deployer', ['edge']])
+  assert.deepEqual(as('admin'), ['deployer', ['edge']])
+  nowMs = SESSION_MS
+  assert.throws(() => as('viewer'), { code: 'GW_CONTROL_AUTH_MISSING' })
 })

@@ -3,14 +3,14 @@ import type { PeerCertificate } from 'node:tls'
 import type { TeamScope } from '@sluice/config'
 import { Lockout, Sessions } from '@sluice/core'
 import type { ControlState } from '../state/control-state.js'
-import type { Role } from '../store/log-entry.js'
+import type { Grant, Role } from '../store/log-entry.js'
 import { ControlProblem } from './problem.js'
 
 /** An authenticated caller. */
 export interface Caller {
-  /** Id of the token, or null for a certificate. */
+  /** Id of the token, or null for a certificate or person. */
   readonly token: string | null
-  /** Name of the token or certificate. */
+  /** Name of the token, certificate or person. */
   readonly actor: string
   readonly address: string
   readonly role: Role
@@ -20,6 +20,12 @@ export interface Caller {
   readonly scope?: TeamScope | null
 }
 
+/** A person who has logged in with OpenID Connect. */
+export interface Person {
+  readonly actor: string
+  readonly grants: readonly Grant[]
+}
+
 /** The parts of a request that authenticate it. */
 export interface Credentials {
   readonly address: string
@@ -27,6 +33,8 @@ export interface Credentials {
   readonly authorization: string
   /** Id of a browser session; empty if absent. A token takes precedence. */
   readonly sessionId?: string
+  /** Role that the request needs. A person gets the groups for which they have it. Default: `viewer`. */
+  readonly required?: Role
 }
 
 /** Lifetime of a browser session in milliseconds. */
@@ -47,8 +55,8 @@ export function newToken(): { readonly text: string; readonly sha256: string } {
 export class Authenticator {
   readonly #state: () => ControlState
   readonly #lockout = new Lockout()
-  /** Digests of the tokens that sessions stand for. A session ends when its token is revoked. */
-  readonly #sessions = new Sessions<string>(SESSION_MS)
+  /** Owners of sessions: people, or digests of tokens. A session ends when its token is revoked. */
+  readonly #sessions: Sessions<Person | string>
   /** Tokens of a state by digest. A lookup by digest reveals nothing by its duration. */
   #known: {
     readonly state: ControlState
@@ -56,14 +64,15 @@ export class Authenticator {
   } | null = null
 
   /** @param state returns the state with the valid tokens */
-  constructor(state: () => ControlState) {
+  constructor(state: () => ControlState, sessions = new Sessions<Person | string>(SESSION_MS)) {
     this.#state = state
+    this.#sessions = sessions
   }
 
   /** Returns the caller. @throws ControlProblem if the token is missing or invalid */
-  authenticate({ address, authorization, sessionId = '' }: Credentials): Caller {
+  authenticate({ address, authorization, sessionId = '', required = 'viewer' }: Credentials): Caller {
     const session = authorization === '' && sessionId !== '' ? this.#sessions.get(sessionId) : null
-    const owner = session === null ? undefined : this.#callers().get(session)
+    const owner = typeof session === 'string' ? this.#callers().get(session) : personCaller(session, required)
     if (owner !== undefined) return { ...owner, address }
     const presented = /^bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1]
     if (presented === undefined)
@@ -91,9 +100,16 @@ export class Authenticator {
     return this.#sessions.open(actor, digestOf(token))
   }
 
-  /** Ends a browser session. */
-  logOut(sessionId: string): void {
+  /** Opens a browser session for a person. Returns its id. */
+  logInPerson(person: Person): string {
+    return this.#sessions.open(person.actor, person)
+  }
+
+  /** Ends a browser session. Returns true if it was that of a person. */
+  logOut(sessionId: string): boolean {
+    const owner = this.#sessions.get(sessionId)
     this.#sessions.close(sessionId)
+    return owner !== null && typeof owner !== 'string'
   }
 
   #callers(): ReadonlyMap<string, Omit<Caller, 'address'>> {
@@ -110,6 +126,20 @@ export class Authenticator {
     }
     return this.#known.callers
   }
+}
+
+/**
+ * Returns a person as caller of a request: with the required role and the groups for which they have it. Without it,
+ * with their highest role.
+ */
+function personCaller(person: Person | null, required: Role): Omit<Caller, 'address'> | undefined {
+  if (person === null) return undefined
+  const { actor, grants } = person
+  const fitting = grants.filter(({ role }) => RANK[role] >= RANK[required])
+  if (fitting.length > 0)
+    return { token: null, actor, role: required, groups: fitting.flatMap(({ groups }) => groups) }
+  const [highest] = grants.toSorted((a, b) => RANK[b.role] - RANK[a.role])
+  return { token: null, actor, ...highest! }
 }
 
 /**

@@ -14,6 +14,7 @@ import { bundleRoutes } from './bundle-routes.js'
 import { chunkRoutes } from './chunk-routes.js'
 import { deployRoutes } from './deploy-routes.js'
 import { groupRoutes } from './group-routes.js'
+import type { OidcLogin } from './oidc-login.js'
 import { type ControlErrorCode, ControlProblem } from './problem.js'
 import { addSessionRoutes, refuseForgery, sessionIdOf } from './session-routes.js'
 import { tokenRoutes } from './token-routes.js'
@@ -40,6 +41,9 @@ export interface HttpServerOptions {
   readonly tls: SecureContextOptions | null
   /** True if browsers reach the controller over TLS. */
   readonly isSecure: boolean
+  /** Login of people, or null. */
+  readonly oidc: OidcLogin | null
+  readonly onEvent: (event: string, fields: Readonly<Record<string, unknown>>) => void
   readonly onError: (error: unknown) => void
 }
 
@@ -131,7 +135,12 @@ function admit(request: FastifyRequest, { hosts, authenticator, isSecure }: Http
   const { authorization = '' } = request.headers
   const sessionId = sessionIdOf(request, isSecure)
   if (sessionId !== '') refuseForgery(request)
-  request.caller = authenticator.authenticate({ address: request.ip, authorization, sessionId })
+  request.caller = authenticator.authenticate({
+    address: request.ip,
+    authorization,
+    sessionId,
+    required: access,
+  })
   requireRole(request.caller, access)
   if (!isForTeams) requirePart(request.caller, null)
   const { group } = request.params as { readonly group?: string }

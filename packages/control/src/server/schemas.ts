@@ -232,6 +232,8 @@ export const SessionView = object({
 })
 /** Ways to log in, besides tokens. */
 export const LoginMethodsView = object({ openidConnect: Type.Boolean() })
+/** Response to a logout, with the provider's logout page for people. */
+export const LogoutView = object({ logoutUrl: nullable(Type.String()) })
 /** Entry of the audit trail. Its other fields depend on the type. */
 export const EntryView = Type.Object({
   seq: Type.Integer(),

@@ -7,7 +7,7 @@ interface EntryHead {
   readonly id: string
   /** Time on the clock of the controller, ISO 8601. */
   readonly at: string
-  /** Name of the token, or `controller`. */
+  /** Name of the token or person, or `controller`. */
   readonly actor: string
   /** Address of the client, or null if the controller acted by itself. */
   readonly address: string | null
@@ -17,6 +17,13 @@ interface EntryHead {
 
 /** Role of a token. `member` is for gateways and allows nothing else. */
 export type Role = 'viewer' | 'deployer' | 'admin' | 'member'
+
+/** A role for groups. */
+export interface Grant {
+  readonly role: Role
+  /** Globs of groups. */
+  readonly groups: readonly string[]
+}
 
 /** Event of the log. `deploy` is the number of the entry `deploy.started`. */
 export type LogEvent =
@@ -68,6 +75,7 @@ export type LogEvent =
       readonly scope?: TeamScope
       readonly sha256: string
     }
+  | { readonly type: 'session.opened'; readonly grants: readonly Grant[] }
   | { readonly type: 'token.revoked'; readonly token: string }
   | { readonly type: 'member.forgotten'; readonly group: string; readonly member: string }
 

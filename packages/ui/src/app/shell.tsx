@@ -49,8 +49,13 @@ export function Shell<S extends ShellSession>(props: ShellProps<S>) {
   }
 
   async function logOut(): Promise<void> {
-    await request('DELETE', '/v1/session').catch((error: unknown) => error)
+    const { logoutUrl } = await request<{ readonly logoutUrl?: string | null }>(
+      'DELETE',
+      '/v1/session',
+    ).catch(() => ({ logoutUrl: null }))
     end()
+    // Without this, the provider would log the person in again without asking.
+    if (typeof logoutUrl === 'string') location.assign(logoutUrl)
   }
 }
 
