@@ -68,7 +68,7 @@ export function patternOf(shown: string): RegExp {
 export function simplified(text: string): string {
   return text
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
-    .replaceAll(/\d+\.\d+ms|\d+ ms\b|\b\d+[smh](?=, ready| *$)/gm, '<duration>')
+    .replaceAll(/\d+(?:\.\d+)?ms|\d+ ms\b|\b\d+[smh](?=, ready| *$)/gm, '<duration>')
     .replaceAll(/\b[0-9a-f-]{12,}\b/g, '<id>')
     .replaceAll(/\d+(?= +ready)|[\d.]+ MB|\d+(?= (received|delivered))/g, '<number>')
     .replaceAll(/(?<=^(bytes|200) +)\d[\d ]*$/gm, '<sizes>')
