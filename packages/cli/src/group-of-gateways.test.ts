@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type RunningController, startController } from './testing/controller.js'
-import { type GwProcess, killGroup, type LoadHandle, scratch, spawnGw, startLoad, until } from './testing.js'
+import { type GwProcess, type LoadHandle, scratch, spawnGw, startLoad, until } from './testing.js'
 
-const document = (note: string, more = '', status = 200): string => `version: 1
+const document = (note: string, status = 200): string => `version: 1
 listeners: [{ address: '127.0.0.1:0' }]
 admin: { address: '127.0.0.1:0' }
 log: { sink: none }
@@ -14,9 +13,9 @@ routes:
   - id: one
     match: { path: /one }
     respond: { status: ${status}, body: ${note} }
-${more}`
+`
 
-/** A gateway that a controller configures. Its data survives the process. */
+/** A gateway that a controller configures. */
 class Member {
   readonly dataDir: string
   process!: GwProcess
@@ -43,11 +42,6 @@ class Member {
   async text(): Promise<string> {
     return (await fetch(this.url)).text()
   }
-
-  async kill(): Promise<void> {
-    killGroup(this.process.process)
-    await this.process.exited
-  }
 }
 
 /** A controller and two gateways without a document. */
@@ -69,64 +63,13 @@ async function startGroup(t: TestContext) {
   return { controller, folder, members, fleet, deploy, texts }
 }
 
-test('real gateways take a document together or not at all, and serve it without the controller', async (t) => {
-  const { controller, members, fleet, deploy, texts } = await startGroup(t)
-  const first = await deploy(document('first'))
-  assert.equal(first.code, 0, first.stderr)
-  assert.match(first.stdout, /is active on 2 of 2 gateways$/m)
-  for (const member of members) await member.listening()
-  assert.deepEqual(await texts(), ['first', 'first'])
-
-  const loads: LoadHandle[] = members.map(({ url }) => startLoad(url, 2))
-  const second = await deploy(document('second'))
-  assert.match(second.stdout, /is active on 2 of 2 gateways$/m, second.stderr)
-  assert.deepEqual(await texts(), ['second', 'second'])
-
-  // Only the gateways know that the variable is missing.
-  const refused = await deploy(document('third', 'environment: "${env:NOT_SET}"\n'))
-  assert.equal(refused.code, 6, refused.stdout)
-  assert.match(refused.stderr, /edge-[12].*NOT_SET/)
-  assert.deepEqual(await texts(), ['second', 'second'])
-  for (const load of loads) {
-    await load.stop()
-    assert.deepEqual(load.failures(), [])
-    assert.ok(load.sent() > 0)
-  }
-
-  killGroup(controller.process.process)
-  await controller.process.exited
-  await members[0]!.kill()
-  members[0]!.start()
-  await members[0]!.listening()
-  assert.deepEqual(await texts(), ['second', 'second'])
-
-  const address = new URL(controller.url).host
-  const again = spawnGw(t, ['control', 'start', '--store', controller.store, '--listen', address])
-  await until(() => again.stdout().includes('controller on '), again.stderr)
-  await until(async () => (await fleet()).match(/^edge-[12] +Edge_1 +in sync /gm)?.length === 2)
-  const third = await deploy(document('third'))
-  assert.match(third.stdout, /is active on 2 of 2 gateways$/m, third.stderr)
-  assert.deepEqual(await texts(), ['third', 'third'])
-  again.process.kill('SIGTERM')
-  if (again.process.exitCode === null) await once(again.process, 'exit')
-  assert.equal(again.process.exitCode, 0)
-})
-
 test('a canary with errors is aborted by itself, a good one is followed, and Ctrl-C stops neither', async (t) => {
   const { controller, folder, members, fleet, deploy, texts } = await startGroup(t)
   assert.equal((await deploy(document('first'))).code, 0)
   for (const member of members) await member.listening()
   const [load, otherLoad] = members.map(({ url }) => startLoad(url, 1)) as [LoadHandle, LoadHandle]
 
-  const bad = await deploy(
-    document('bad', '', 500),
-    '--canary',
-    '1',
-    '--for',
-    '60m',
-    '--abort-on',
-    'errors > 1%',
-  )
+  const bad = await deploy(document('bad', 500), '--canary', '1', '--for', '60m', '--abort-on', 'errors > 1%')
   assert.equal(bad.code, 6, bad.stderr)
   assert.match(bad.stderr, /^errors > 1%: \d+\.\d% on the canary, (0\.0%|no responses) on the others$/m)
   assert.match(bad.stderr, /^aborted: edge-1 serves the previous configuration again$/m)

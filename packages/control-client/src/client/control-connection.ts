@@ -48,7 +48,8 @@ export interface ConnectionStatus {
   readonly problem: string | null
 }
 
-const TIMES: ConnectionTimes = { handshakeMs: 10_000, pingMs: 10_000, retryMs: 500, maxRetryMs: 30_000 }
+/** The longest delay is a fraction of the default deadline of deploys: until then, members can return. */
+const TIMES: ConnectionTimes = { handshakeMs: 10_000, pingMs: 10_000, retryMs: 500, maxRetryMs: 5000 }
 /** Bytes that may wait for a slow controller. Reports are skipped above. */
 const MAX_WAITING_BYTES = 4 * MAX_MESSAGE_BYTES
 const MAX_REFUSAL_BYTES = 4096
