@@ -19,8 +19,8 @@ export type Handover =
   | { readonly phase: 'handed-over' | 'released' }
 
 /**
- * Message from the parent: a received signal, the counts of the previous supervisor, the result of the requested upgrade,
- * the order to leave because another version serves, or a message of the supervisor being replaced.
+ * Message from the parent: a received signal, the counts of the previous supervisor, or the result of an upgrade. It may
+ * also be the order to leave because another version serves, or a message of the supervisor being replaced.
  */
 export type ToSupervisor =
   | { readonly signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGUSR2' }
@@ -30,8 +30,8 @@ export type ToSupervisor =
   | Handover
 
 /**
- * Message from a supervisor: it serves, it could not start, it is about to exit, it wants an upgrade, its list of
- * workers, changed counts, or a message for the supervisor that replaces it.
+ * Message from a supervisor: its state, the wish for an upgrade, its list of workers, changed counts, or a message for
+ * the supervisor that replaces it.
  */
 export type FromSupervisor =
   | { readonly state: 'serving'; readonly version: string }
