@@ -39,7 +39,11 @@ async function wave(t: TestContext, port: number): Promise<readonly net.Socket[]
 }
 
 async function metric(admin: string, name: string): Promise<number> {
-  const text = await (await fetch(`${admin}/metrics`)).text()
+  // The connection may close in the moment of the request, because it was unused for long on a busy machine.
+  const text = await fetch(`${admin}/metrics`).then(
+    (response) => response.text(),
+    () => '',
+  )
   const line = text.split('\n').find((each) => each.startsWith(`${name} `))
   return Number(line?.split(' ')[1] ?? Number.NaN)
 }

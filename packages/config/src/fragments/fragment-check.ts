@@ -6,7 +6,7 @@ import { parsePathPattern } from '../grammar/path-pattern.js'
 import type { PathPlan } from '../plan/plan.js'
 import { writtenPathsOf } from '../reference/relative-files.js'
 import { coversPath } from '../semantics/route-cover.js'
-import { isTemplate, parseTemplate, referencesOf } from '../template/text-template.js'
+import { isTemplate, parseTemplate, type Reference, referencesOf } from '../template/text-template.js'
 import type { SourceDocument } from './source-document.js'
 import { isSourceDocument, partOf, type TeamScope } from './source-parts.js'
 
@@ -132,17 +132,25 @@ function checkTexts(fragment: SourceDocument, value: unknown, path: DocumentPath
   } else if (typeof value === 'string') checkText(fragment, value, path)
 }
 
+/** Texts that are no expressions: paths, URLs and single words such as `x-env`. A line break would end a comment. */
+const PLAIN = /^(?:(?:https?:\/)?\/\S*|[A-Za-z][\w-]*)$/
+
+/** True if a text may be an expression that reads variables other than those with a prefix. */
+function readsEnv(text: string, prefix: string): boolean {
+  if (PLAIN.test(text) && text !== 'env' && !text.includes('{{')) return false
+  return /\benv\b/.test(text.replaceAll(new RegExp(`\\benv\\.${prefix}\\w+`, 'g'), ''))
+}
+
 function checkText(fragment: SourceDocument, text: string, path: DocumentPath): void {
   const prefix = `${fragment.owner.toUpperCase()}_`
   const template = parseTemplate(text)
   const references = isIssue(template) ? [] : referencesOf(template)
   const areOwn = references.every(({ kind, name }) => kind === 'env' && name.startsWith(prefix))
-  const rest = references.reduce((left, reference) => left.replace(reference.text, ''), text)
-  // `env` is the variable of expressions; `x-env`, `/env` and `.env` are not.
-  const isExpression = /(?<![\w./-])env(?![\w-])/.test(
-    rest.replaceAll(new RegExp(`\\benv\\.${prefix}\\w+`, 'g'), ''),
-  )
-  if (areOwn && !isIssue(template) && !isExpression) return
+  const resolved = (valueOf: (reference: Reference) => string): string =>
+    references.reduce((left, one) => left.replaceAll(one.text, () => valueOf(one)), text)
+  // A default can be a part of the name: `en${env:PAYMENTS_X:-v}`.
+  const readings = [resolved(() => ''), resolved(({ fallback }) => fallback ?? '')]
+  if (areOwn && !isIssue(template) && !readings.some((reading) => readsEnv(reading, prefix))) return
   const remedy = `use \${env:${prefix}NAME} or env.${prefix}NAME, or a shared policy of base.yaml`
   fragment.report(path, `fragments may only read variables that start with ${prefix}`, remedy)
 }

@@ -12,6 +12,7 @@ const EVERYTHING: PathPlan = { text: '', kind: 'prefix', segments: [] }
 export interface RouteArea {
   /** A regular expression counts as the prefix that it begins with. */
   readonly path: PathPlan
+  readonly isRegex: boolean
   /** Host patterns; empty text: any host. */
   readonly hosts: readonly string[]
   /** Methods in upper case; empty: any. */
@@ -26,6 +27,7 @@ export function areaOf(route: unknown): RouteArea {
   const methods = literals(match['methods']).map((method) => method.toUpperCase())
   return {
     path: isIssue(path) ? EVERYTHING : withoutRegex(path),
+    isRegex: !isIssue(path) && path.kind === 'regex',
     hosts: hosts.length === 0 ? [''] : hosts,
     methods: methods.includes('GET') ? [...methods, 'HEAD'] : methods,
   }
@@ -41,8 +43,12 @@ export function overlap(a: RouteArea, b: RouteArea): boolean {
   )
 }
 
-/** True if a route matches all paths of another one and more, so that it is its fallback. */
+/**
+ * True if a route matches all paths of another one and more, so that it is its fallback. A regular expression never is: it
+ * may match a few paths only, and the router tries it last.
+ */
 export function isWider(wide: RouteArea, narrow: RouteArea): boolean {
+  if (wide.isRegex) return false
   return coversPath(wide.path, narrow.path) && !coversPath(narrow.path, wide.path)
 }
 

@@ -90,6 +90,8 @@ export function manifestProblem({ files }: Manifest, required: string | null = D
       return `the path ${JSON.stringify(path)} is invalid`
     if (i > 0 && byPath(files[i - 1]!, files[i]!) >= 0) return 'the files are not sorted by path'
     if (size > chunks.length * MAX_CHUNK_BYTES) return `the file '${path}' has too few chunks`
+    // No chunk is empty, except that of an empty file.
+    if (chunks.length > Math.max(1, size)) return `the file '${path}' has too many chunks`
     const name = path.toLowerCase()
     if (names.has(name)) return `the file '${path}' occurs twice`
     names.add(name)

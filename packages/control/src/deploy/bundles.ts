@@ -55,16 +55,22 @@ export class Bundles {
     return bytes
   }
 
-  /** Returns the content of a file of a manifest, or null if the bundle or the file does not exist. */
+  /**
+   * Returns the content of a file of a manifest, or null if the bundle or the file does not exist. Reading ends when the
+   * content is larger than the manifest says.
+   */
   async file(digest: string, path: string): Promise<Buffer | null> {
     const bundle = await this.load(digest)
     const file = bundle?.manifest.files.find((candidate) => candidate.path === path)
     if (file === undefined) return null
     const parts: Buffer[] = []
+    let size = 0
     for (const chunk of file.chunks) {
+      if (size > file.size) break
       const bytes = await this.chunk(chunk)
       if (bytes === null) return null
       parts.push(bytes)
+      size += bytes.length
     }
     return Buffer.concat(parts)
   }

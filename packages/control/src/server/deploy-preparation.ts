@@ -37,10 +37,12 @@ export async function validated(
   digest: string,
   { before, ...options }: ComparisonOptions = {},
 ): Promise<Extract<Validation, { readonly ok: true }>> {
-  const files = await filesOf(backend, digest)
-  const comparison =
-    before === undefined ? {} : { before: before === null ? null : await filesOf(backend, before) }
-  const validation = await backend.validator.validate({ files, ...comparison, ...options })
+  const validation = await backend.validator.validate(async () => {
+    const files = await filesOf(backend, digest)
+    const comparison =
+      before === undefined ? {} : { before: before === null ? null : await filesOf(backend, before) }
+    return { files, ...comparison, ...options }
+  })
   if (validation === null)
     throw new ControlProblem('GW_CONTROL_BUSY', 'too many documents are being checked; try again', {
       headers: { 'retry-after': '5' },
@@ -62,7 +64,7 @@ async function filesOf({ bundles }: ApiBackend, digest: string): Promise<BundleF
     if (content.length !== size)
       throw new ControlProblem(
         'GW_CONTROL_BAD_REQUEST',
-        `the size of the file '${path}' is not that of its chunks`,
+        `the size of the file '${path}' does not match its chunks`,
       )
     files.set(path, content)
   }

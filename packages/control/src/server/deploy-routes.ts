@@ -18,6 +18,9 @@ import { committedDeploy, composeBundle, isSameSource } from './source-deploy.js
 /** Content type of a response with progress: one JSON object per line; the last one is the result or a problem. */
 const PROGRESS_TYPE = 'application/x-ndjson'
 
+/** Maximum duration of a canary that a team deploys, in milliseconds. Other deploys wait for it. */
+const MAX_TEAM_CANARY_MS = 1_800_000
+
 /** Endpoints that change what the members of a group serve. */
 export const deployRoutes: Routes = (app, backend) => {
   app.post<{ Params: Static<typeof GroupParams>; Body: DeployBody }>(
@@ -35,6 +38,8 @@ export const deployRoutes: Routes = (app, backend) => {
       const { problem } = parseAbortCondition(canary?.abortOn ?? '')
       if (canary !== undefined && problem !== null)
         throw new ControlProblem('GW_CONTROL_BAD_REQUEST', `abortOn: ${problem}`)
+      if (request.caller.scope && canary !== undefined && canary.forMs > MAX_TEAM_CANARY_MS)
+        throw new ControlProblem('GW_CONTROL_BAD_REQUEST', 'the canary of a team may last at most 30 minutes')
       const isSource = part !== null || !manifest.files.some(({ path }) => path === DOCUMENT_PATH)
       const target = { group: request.params.group, part, ifMatch: conditionOf(request) }
       const exchange = { request, reply }

@@ -224,6 +224,14 @@ test('routes outside of the prefixes, and everything that is not of the team, ar
     [policy("{ use: '${env:PAY_USE}' }"), 5, /not a built-in policy/],
     [policy('{ use: cors, when: \'env.DB_PASSWORD.startsWith("a")\' }'), 5, /variables that start with PAY_/],
     [policy('{ use: cors, when: \'[env].exists(e, e.A == "a")\' }'), 5, /variables that start with PAY_/],
+    [
+      policy('{ use: cors, when: \'en${env:PAY_X:-v}.DB_PASSWORD == "a"\' }'),
+      5,
+      /variables that start with PAY_/,
+    ],
+    [policy("{ use: cors, when: '0-env.DB_PASSWORD.size() == 1' }"), 5, /variables that start with PAY_/],
+    [policy('{ use: cors, when: "// a\\nenv.DB_PASSWORD == \'a\'" }'), 5, /variables that start with PAY_/],
+    [more("respond: { body: '/{{ env.DB_PASSWORD }}' }"), 4, /variables that start with PAY_/],
     [more("respond: { body: '${env:PAYROLL}' }"), 4, /variables that start with PAY_/],
     [more("respond: { body: '${file:/etc/passwd}' }"), 4, /variables that start with PAY_/],
     [more("respond: { body: '${vault:a/b#c}' }"), 4, /variables that start with PAY_/],
@@ -287,6 +295,11 @@ test('conflicts name both owners', async (t) => {
   assert.match(
     shown(await admin(routeOf('pay-status', '/payments'), BASE.replace('id: status', 'id: pay-status'))),
     /'pay-status' of pay has the same name as the route 'pay-status' of base \(base.yaml:6\)/,
+  )
+  const guard = BASE.replace('/status', "'~^/payments/(admin|internal)(/|$)'")
+  assert.match(
+    shown(await admin(routeOf('pay-a', '/payments/*'), guard)),
+    /'pay-a' of pay matches requests of the route 'status' of base/,
   )
   const other = BASE.replace('/status', '/payments/{any}')
   assert.equal((await asPay(routeOf('pay-a', '/payments/*'))).status, 200)

@@ -21,11 +21,17 @@ export class DocumentValidator {
   #waiting = 0
   #idleTimer: NodeJS.Timeout | undefined
 
-  /** Checks a bundle. Returns null if too many are waiting. @throws Error if it takes too long or too much memory */
-  async validate(request: ValidationRequest): Promise<Validation | null> {
+  /**
+   * Checks a bundle, which is loaded when its turn comes. Returns null if too many are waiting.
+   * @throws Error if it takes too long or too much memory, or the error of `load`
+   */
+  async validate(load: () => Promise<ValidationRequest>): Promise<Validation | null> {
     if (this.#waiting >= MAX_WAITING) return null
     this.#waiting++
-    const validation = this.#last.then(() => this.#run(request)).finally(() => this.#waiting--)
+    const validation = this.#last
+      .then(load)
+      .then((request) => this.#run(request))
+      .finally(() => this.#waiting--)
     this.#last = validation.catch(() => {})
     return validation
   }
