@@ -146,8 +146,8 @@ function checkText(fragment: SourceDocument, text: string, path: DocumentPath): 
   const template = parseTemplate(text)
   const references = isIssue(template) ? [] : referencesOf(template)
   const areOwn = references.every(({ kind, name }) => kind === 'env' && name.startsWith(prefix))
-  const resolved = (valueOf: (reference: Reference) => string): string =>
-    references.reduce((left, one) => left.replaceAll(one.text, () => valueOf(one)), text)
+  const resolved = (textFor: (reference: Reference) => string): string =>
+    references.reduce((left, one) => left.replaceAll(one.text, () => textFor(one)), text)
   // A default can be a part of the name: `en${env:PAYMENTS_X:-v}`.
   const readings = [resolved(() => ''), resolved(({ fallback }) => fallback ?? '')]
   if (areOwn && !isIssue(template) && !readings.some((reading) => readsEnv(reading, prefix))) return
