@@ -17,7 +17,9 @@ function rows(command: Command, path: string): string[] {
     const name = argument.name().toUpperCase()
     return argument.required ? ` ${name}` : ` [${name}]`
   })
-  const options = command.options.filter((option) => !option.negate).map((option) => `\`${option.flags}\``)
+  const options = command.options
+    .filter((option) => !option.negate && !option.hidden)
+    .map((option) => `\`${option.flags}\``)
   return [`| \`${path}${operands.join('')}\` | ${command.description()} | ${options.join(' ')} |`, ...below]
 }
 

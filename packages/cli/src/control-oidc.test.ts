@@ -10,8 +10,11 @@ import { startController } from './testing/controller.js'
 
 const CLIENT = { client_id: 'control', client_secret: 'a-secret-of-the-controller-that-is-long' }
 
+const GROUP_ROLES = ['--oidc-role', 'ou=staff,o=x=deployer:edge', '--oidc-role', 'readers=viewer:core,edge']
+const EMAIL_ROLES = ['ann', 'eve'].flatMap((name) => ['--oidc-role', `${name}@example.com=viewer`])
+
 /** Starts a controller with oidc-provider on another site. Groups of people are part of their login name. */
-async function start(t: TestContext) {
+async function start(t: TestContext, roles: readonly string[] = GROUP_ROLES) {
   let serve: RequestListener = (_, response) => response.writeHead(503).end()
   const server = createServer((request, response) => serve(request, response)).listen(0, 'localhost')
   t.after(() => server.close().closeAllConnections())
@@ -21,21 +24,21 @@ async function start(t: TestContext) {
   const controller = await startController(
     t,
     ...['--oidc-issuer', issuer, '--oidc-client-id', CLIENT.client_id, '--oidc-scope', 'openid email groups'],
-    ...['--oidc-role', 'ou=staff,o=x=deployer:edge', '--oidc-role', 'readers=viewer:core,edge'],
+    ...roles,
   )
   const startProvider = (): void => {
     const enabled = { enabled: true }
     const provider = new Provider(issuer, {
       clients: [{ ...CLIENT, redirect_uris: [`${controller.url}/v1/login/callback`] }],
       features: { devInteractions: enabled, rpInitiatedLogout: enabled },
-      claims: { openid: ['sub'], email: ['email'], groups: ['groups'] },
+      claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups'] },
       scopes: ['openid', 'email', 'groups'],
       cookies: { keys: ['a'] },
       findAccount: (_: unknown, sub: string) => ({
         accountId: sub,
         claims: () => {
           const groups = sub === 'ann' ? ['ou=staff,o=x', 'readers'] : ['others']
-          return { sub, email: `${sub}@example.com`, groups }
+          return { sub, email: `${sub}@example.com`, email_verified: sub === 'ann', groups }
         },
       }),
     })
@@ -108,4 +111,16 @@ test('a person logs in at the provider with the roles of their groups, and logs 
   await logIn(page, 'bob')
   await page.getByText('None of your groups has a role').waitFor()
   assert.deepEqual(await page.context().cookies(controller.url), [])
+})
+
+test('an address that the provider has not verified has no role', { skip: noBrowser }, async (t) => {
+  const { controller, startProvider } = await start(t, ['--oidc-claim', 'email', ...EMAIL_ROLES])
+  startProvider()
+  const page = await openPage(t, `${controller.url}/ui/`)
+  await logIn(page, 'eve')
+  await page.getByText('None of your groups has a role').waitFor()
+  await page.context().clearCookies()
+  await page.goto(`${controller.url}/ui/`)
+  await logIn(page, 'ann')
+  await page.getByText('ann@example.com (oidc:ann) viewer').waitFor()
 })

@@ -43,6 +43,7 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
     'explain /orders ok.yaml',
     /^'\/orders' is not a method; write gw explain GET \/orders ok\.yaml; see gw explain --help\n$/,
   ],
+  ['validate -f a b', /^two documents given, 'b' and 'a' \(-c\); name only one; see gw validate --help\n$/],
   ['validate -c a b', /^two documents given, 'b' and 'a' \(-c\); name only one; see gw validate --help\n$/],
   ['validate a b', /^too many arguments for 'validate'; expected 1 argument but got 2; /],
   ['validate --confg a', /^unknown option '--confg' \(did you mean --config\?\); see gw validate --help\n$/],

@@ -30,13 +30,14 @@ export class GwCommand extends Command {
   }
 
   /**
-   * Adds the required document of a command, as the last argument or with `-c`. Not a required option of
+   * Adds the required document of a command, as the last argument, with `-c`, or with `-f` as in kubectl. Not a required option of
    * commander, which would be reported before misspelt options.
    * @param isNeeded Returns false if the command runs without a document.
    */
   document(isNeeded: (run: Command) => boolean = () => true): this {
     return this.argument('[document]', 'document file, same as -c')
       .option('-c, --config <file>', 'document file; - reads from stdin')
+      .addOption(new Option('-f, --file <file>', 'same as -c').hideHelp())
       .hook('preAction', (_program, run) => {
         if (isNeeded(run)) takeDocument(run)
       })
@@ -99,8 +100,12 @@ async function runCommand<O>(command: Command, load: Load<O>): Promise<void> {
 }
 
 function takeDocument(command: Command): void {
-  const { config } = command.optsWithGlobals<Partial<DocumentOptions>>()
-  const operand = command.args[command.registeredArguments.length - 1]
+  const { config: named, file } = command.optsWithGlobals<
+    Partial<DocumentOptions> & { readonly file?: string }
+  >()
+  const operand =
+    command.args[command.registeredArguments.length - 1] ?? (named === undefined ? undefined : file)
+  const config = named ?? file
   if (operand !== undefined && config !== undefined)
     command.error(`error: two documents given, '${operand}' and '${config}' (-c); name only one`)
   if (operand === undefined && config === undefined)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { ControlLog } from '../state/control-log.js'
 import { keptBundles } from '../state/control-state.js'
 import type { ControlStore } from '../store/control-store.js'
+import { auditEntry, type NumberedEntry } from '../store/log-entry.js'
 import { Bundles } from './bundles.js'
 import { ConnectedMembers } from './connected-members.js'
 import { Coordinator } from './coordinator.js'
@@ -51,7 +52,9 @@ export class ControllerCore {
     const common = { store, clock, controller: this.id }
     const onStoreProblem = (problem: unknown): void => this.#noteStore(problem)
     const onProblem = (event: string, error: unknown): void => onEvent('warn', event, errorFields(error))
-    this.log = new ControlLog({ ...common, now: clock.wallMs, onProblem: onStoreProblem })
+    // The audit trail also goes to the collector of the operational log.
+    const onAppended = (entry: NumberedEntry): void => onEvent('info', 'audit', { ...auditEntry(entry) })
+    this.log = new ControlLog({ ...common, now: clock.wallMs, onProblem: onStoreProblem, onAppended })
     this.bundles = new Bundles(store)
     const own = () => this.members.reports()
     this.fleet = new FleetReports({ ...common, own, onProblem: onStoreProblem })

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sluice/core'
+import { auditEntry } from '../store/log-entry.js'
 import { mayUseGroup } from './access.js'
 import { endpoint, type Routes } from './api.js'
 import { AuditQuery, EntryView } from './schemas.js'
@@ -20,9 +21,7 @@ export const auditRoutes: Routes = (app, { log, store }) => {
         // Entries without a group are about tokens.
         return ofGroup === '*' ? caller.groups.includes('*') : mayUseGroup(caller, ofGroup)
       })
-      return {
-        entries: visible.map((entry) => ('sha256' in entry ? { ...entry, sha256: undefined } : entry)),
-      }
+      return { entries: visible.map(auditEntry) }
     },
   )
 }

@@ -75,8 +75,11 @@ export class OidcLogin {
     this.#waiting++
     try {
       const claims = await this.#claims(new URL(url), secret)
-      const values = [claims[this.#options.claim] ?? []].flat()
-      const grants = this.#options.roles.filter(({ value }) => values.includes(value))
+      const { claim, roles } = this.#options
+      // Anyone may claim an address that the provider has not verified.
+      const isVerified = claim !== 'email' || claims['email_verified'] === true
+      const values = isVerified ? [claims[claim] ?? []].flat() : []
+      const grants = roles.filter(({ value }) => values.includes(value))
       const name = nameIn(claims)
       if (grants.length === 0) throw new LoginFailed('noRole', `no role for ${name}`)
       return { actor: name, grants: grants.map(({ role, groups }) => ({ role, groups })) }

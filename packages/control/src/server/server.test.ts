@@ -204,10 +204,14 @@ test('roles and groups limit what a token may do', async (t) => {
 })
 
 test('the audit trail names actors and addresses, hides digests of tokens and follows the groups of the caller', async (t) => {
-  const controller = await TestController.start(t)
+  const logged: object[] = []
+  const info = (event: string, fields: object = {}): void => void (event === 'audit' && logged.push(fields))
+  const log = { info, warn() {}, error() {} }
+  const controller = await TestController.start(t, { log })
   const deployer = await controller.token('deployer', ['edge'], 'ci')
   await controller.deploy('edge', documentWith('/a'), { token: deployer })
   const { body } = await controller.call('GET', '/v1/audit')
+  assert.deepEqual(JSON.parse(JSON.stringify(logged)), body.entries)
   assert.deepEqual(
     body.entries.map(({ seq, type, actor, address }) => [seq, type, actor, address]),
     [

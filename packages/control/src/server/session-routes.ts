@@ -104,6 +104,7 @@ function addLoginRoutes(app: FastifyInstance, oidc: OidcLogin, options: SessionR
       const { actor, grants } = person
       await backend.log.append({ actor, address: request.ip }, () => ({ type: 'session.opened', grants }))
       const name = cookieName(request.headers.host ?? '', isSecure)
+      authenticator.logOut(sessionIdOf(request, isSecure))
       const sessionId = authenticator.logInPerson(person)
       reply.header('set-cookie', sessionCookie(name, sessionId, { isSecure, maxAgeMs: SESSION_MS }))
       return reply.redirect('/ui/', 303)

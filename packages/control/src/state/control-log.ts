@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ControlStore } from '../store/control-store.js'
-import type { LogEntry, LogEvent } from '../store/log-entry.js'
+import type { LogEntry, LogEvent, NumberedEntry } from '../store/log-entry.js'
 import { type ControlState, EMPTY_STATE, stateAfter } from './control-state.js'
 
 /** Number of entries that are read at once. */
@@ -24,6 +24,8 @@ export interface LogOptions {
   readonly now: () => number
   /** Reports that the store is unavailable, or available again (null). */
   readonly onProblem: (problem: unknown) => void
+  /** Called after this controller has appended an entry. */
+  readonly onAppended: (entry: NumberedEntry) => void
 }
 
 /** The log as this controller has read it, and the state that follows from it. */
@@ -85,6 +87,7 @@ export class ControlLog {
       const entry: LogEntry = { id: randomUUID(), at, ...author, controller, ...event }
       const { seq } = this.#state
       const appended = await this.#appendAfter(entry, seq)
+      if (appended !== null) this.#options.onAppended({ ...entry, seq: appended })
       await this.read()
       if (appended !== null) return appended
       // Without this check, a store that refuses for ever would keep this loop busy.

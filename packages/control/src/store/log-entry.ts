@@ -83,3 +83,8 @@ export type LogEvent =
 export type LogEntry = EntryHead & LogEvent
 /** Entry with its number. Numbers start at 1 and have no gaps. */
 export type NumberedEntry = LogEntry & { readonly seq: number }
+
+/** Returns an entry as the audit trail shows it: without the digest of a token. */
+export function auditEntry(entry: NumberedEntry): NumberedEntry {
+  return 'sha256' in entry ? ({ ...entry, sha256: undefined } as unknown as NumberedEntry) : entry
+}
