@@ -27,6 +27,35 @@ test('the help of every command has an example', () => {
   }
 })
 
+test('no help is wider than 80 columns, and only the first one describes the global options', () => {
+  const pages: [string, string][] = []
+  const walk = (command: Command, path: string): void => {
+    let help = ''
+    command.configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => 80 })
+    command.outputHelp()
+    pages.push([path, help])
+    for (const child of command.commands) walk(child, `${path} ${child.name()}`)
+  }
+  walk(createProgram(), 'gw')
+  assert.ok(pages.length > 80)
+  for (const [path, help] of pages) {
+    for (const line of help.split('\n')) {
+      assert.ok([...line].length <= 80, `${path}: ${line}`)
+      // A backslash within quotes would become a part of the argument.
+      if (line.endsWith(' \\')) assert.equal(line.replace(/[^'"]/g, '').length % 2, 0, line)
+    }
+    assert.equal(/ {2}--token-file <file> {2}.*admin API/.test(help), path === 'gw', path)
+    assert.equal(/\nGlobal options: .*--quiet; see gw --help\n$/.test(help), path !== 'gw', path)
+  }
+  const globals = new Map(pages.map(([path, help]) => [path, /Global options: (.*);/.exec(help)?.[1]]))
+  assert.equal(globals.get('gw upstream list'), '--server, --token-file, --quiet')
+  assert.equal(globals.get('gw control groups'), '--server, --token-file, --quiet')
+  assert.equal(globals.get('gw explain'), '--server, --token-file, --quiet')
+  for (const path of ['gw validate', 'gw control start', 'gw deploy kubernetes', 'gw explain listener'])
+    assert.equal(globals.get(path), '--quiet', path)
+  assert.match(new Map(pages).get('gw deploy kubernetes') ?? '', /--dry-run {2,}show(?![\s\S]*--canary)/)
+})
+
 const MISTAKES: readonly (readonly [string, RegExp])[] = [
   ['stauts', /^unknown command 'stauts' \(did you mean status\?\); see gw --help\n$/],
   ['status --wach', /^unknown option '--wach' \(did you mean --watch\?\); see gw status --help\n$/],

@@ -6,16 +6,9 @@ import { addControlCommands } from './program/control-commands.js'
 import { addDocumentCommands } from './program/document-commands.js'
 import { addGatewayCommands } from './program/gateway-commands.js'
 import { GwCommand } from './program/gw-command.js'
+import { helpEnd } from './program/help.js'
 import { addLogCommands } from './program/log-commands.js'
 import { addToolCommands } from './program/tool-commands.js'
-
-const EXIT_CODES = `
-Exit codes:
-  0 done or nothing to do · 1 failed · 2 diff --exit-code or bench doctor found something · 3 invalid configuration · 4 not authorised
-  5 gateway, controller or cluster unreachable · 6 rolled back · 7 assertion failed · 64 wrong usage
-
-Gateway address: --server, GW_SERVER, or http://127.0.0.1:9901. Token: --token-file or GW_TOKEN.
-Controller address: --server, GW_CONTROL_SERVER, or http://127.0.0.1:9910.`
 
 /** Creates the command tree. Commands load their modules when they run, so that `gw --help` is fast. */
 export function createProgram(): GwCommand {
@@ -29,9 +22,8 @@ export function createProgram(): GwCommand {
     .option('--quiet', 'print only results and errors')
     .on('option:quiet', beQuiet)
     .exitOverride()
-    .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeOut: printText, writeErr: complainText })
-    .addHelpText('after', EXIT_CODES)
+    .addHelpText('afterAll', ({ command }) => helpEnd(command as GwCommand))
   addDocumentCommands(program)
   addGatewayCommands(program)
   addControlCommands(program)

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { createProgram } from '../program.js'
-import { gwInProcess } from '../testing/in-process.js'
-import { candidates } from './candidates.js'
+import { candidates, placeOf, takesFiles } from './candidates.js'
 
 function texts(...words: readonly string[]): string[] {
   return candidates(createProgram(), words).map(({ text }) => text)
@@ -23,14 +20,7 @@ test('commands have commands, also under another name', () => {
 })
 
 test('options are those of the command and of the program', () => {
-  assert.deepEqual(texts('drain', '--'), [
-    '--yes',
-    '--help',
-    '--version',
-    '--server',
-    '--token-file',
-    '--quiet',
-  ])
+  assert.deepEqual(texts('drain', '--'), ['--yes', '--help', '--server', '--token-file', '--quiet'])
 })
 
 test('an option that waits for its value is offered its values', () => {
@@ -45,25 +35,36 @@ test('arguments with fixed values are offered them', () => {
   assert.deepEqual(texts('log-setup', 'e'), ['es', 'elasticsearch'])
 })
 
-test('every shell has a script', async () => {
-  for (const shell of ['bash', 'zsh', 'fish']) {
-    const { code, stdout } = await gwInProcess(['completion', shell])
-    assert.equal(code, 0)
-    assert.match(stdout, /gw __complete -- /)
-  }
-  assert.equal((await gwInProcess(['completion', 'tcsh'])).code, 64)
+test('values follow an equals sign, and hidden options have values too', () => {
+  assert.deepEqual(texts('start', '--log-sink=f'), ['--log-sink=file'])
+  assert.deepEqual(texts('validate', '--output=', 'x'), [])
+  assert.deepEqual(texts('diff', '-f', ''), [])
 })
 
-const hasBash = spawnSync('bash', ['-c', ':']).status === 0
-
-test('bash completes with the script', { skip: !hasBash }, () => {
-  const binary = fileURLToPath(new URL('../../bin/gw.mjs', import.meta.url))
-  const script = `gw() { "$NODE" "$GW" "$@"; }
-    source <(gw completion bash)
-    complete -p gw
-    COMP_WORDS=(gw start --tier W); COMP_CWORD=3; _gw_complete
-    printf '%s\\n' "\${COMPREPLY[@]}"`
-  const env = { ...process.env, NODE: process.execPath, GW: binary }
-  const { stdout, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8', env })
-  assert.equal(stdout, 'complete -o default -F _gw_complete gw\nW1\nW2\nW4\nW8\n', stderr)
+test('options of a command above are offered where they have an effect', () => {
+  assert.deepEqual(texts('deploy', 'kubernetes', '--n'), ['--namespace', '--name', '--note'])
+  assert.deepEqual(texts('deploy', 'kubernetes', '--ser'), [])
 })
+
+const FILES: readonly (readonly [line: string, takesFiles: boolean])[] = [
+  ['validate ', true],
+  ['validate -c ', true],
+  ['validate --config=', true],
+  ['validate -f ', true],
+  ['validate -', false],
+  ['deploy ', true],
+  ['explain GET / ', true],
+  ['explain ', false],
+  ['start --tier ', false],
+  ['logs search --dir ', true],
+  ['plugin test ', true],
+  ['routes show ', false],
+  ['import openapi ', true],
+  ['', false],
+]
+
+for (const [line, expected] of FILES) {
+  test(`file names are ${expected ? '' : 'not '}offered for: gw ${line}`, () => {
+    assert.equal(takesFiles(placeOf(createProgram(), line.split(' '))), expected)
+  })
+}

@@ -1,5 +1,5 @@
-import { visibleText } from '@sluice/core'
-import type { Command, Option } from 'commander'
+import { visibleText } from '@sluice/core/visible-text'
+import type { Argument, Command, Option } from 'commander'
 import { printText } from '../output/output.js'
 
 /** A possible completion. */
@@ -8,74 +8,107 @@ export interface Candidate {
   readonly description: string
 }
 
+/** Printed before the candidates if file names are possible too. */
+const FILES = '\tfiles\n'
+const FILE_OPTION = /<(file|dir|path)>/
+const FILE_ARGUMENT = /^(document|file|dir|path|description)$/
+
 /** Prints the completions of the last word, one per line, with a tab before the description. */
 export async function printCandidates(program: Command, words: readonly string[]): Promise<void> {
+  const place = placeOf(program, words)
   const fixed = candidates(program, words)
-  const all = fixed.length > 0 ? fixed : await namedCandidates(program, words)
+  const all = fixed.length > 0 ? fixed : await namedCandidates(place, words)
+  if (takesFiles(place)) printText(FILES)
   for (const { text, description } of all) printText(`${text}\t${description}\n`)
 }
 
 /** Returns names from this installation and from the running gateway. */
-async function namedCandidates(program: Command, words: readonly string[]): Promise<Candidate[]> {
-  const last = words.at(-1) ?? ''
-  const { command, operands, open } = position(program, words.slice(0, -1))
+async function namedCandidates(place: Place, words: readonly string[]): Promise<Candidate[]> {
+  const { command, operands, open } = place
+  if (open === null && place.last.startsWith('-')) return []
   const { namesFor } = await import('./names.js')
   const names = await namesFor(command, { option: open?.long ?? null, operands }, words)
-  return choices(names.map(visibleText)).filter(({ text }) => text.startsWith(last))
+  return matching(place, choices(names.map(visibleText)))
 }
 
-/** Returns the completions of the last word; empty if anything is allowed, such as a file. */
+/** Returns the completions of the last word that the command tree contains. */
 export function candidates(program: Command, words: readonly string[]): Candidate[] {
-  const last = words.at(-1) ?? ''
-  const { command, operands, open } = position(program, words.slice(0, -1))
-  return possible(command, { last, operands, open }).filter(({ text }) => text.startsWith(last))
+  const place = placeOf(program, words)
+  return matching(place, possible(place))
 }
 
-interface Position {
+/** True if the last word can be a file name. */
+export function takesFiles({ command, operands, open, last }: Place): boolean {
+  if (open !== null) return FILE_OPTION.test(open.flags)
+  const argument = argumentAt(command, operands.length)
+  return !last.startsWith('-') && argument !== undefined && FILE_ARGUMENT.test(argument.name())
+}
+
+interface Place {
   readonly command: Command
-  /** Number of arguments so far. */
-  readonly operands: number
+  /** Arguments so far. */
+  readonly operands: readonly string[]
   /** Option whose value is being completed, or null. */
   readonly open: Option | null
+  /** Part of the last word before the value, such as `--tier=`. */
+  readonly prefix: string
+  /** Rest of the last word. */
+  readonly last: string
 }
 
-function position(program: Command, words: readonly string[]): Position {
+/** Finds the place of the last word in the command tree. */
+export function placeOf(program: Command, words: readonly string[]): Place {
   let command = program
-  let operands = 0
+  let operands: string[] = []
   let open: Option | null = null
-  for (const word of words) {
+  for (const word of words.slice(0, -1)) {
     if (open !== null) open = null
     else if (word.startsWith('-')) open = openedBy(word, command)
     else {
       const child = command.commands.find((one) => one.name() === word || one.aliases().includes(word))
-      if (child === undefined) operands++
-      else command = child
+      if (child === undefined) operands.push(word)
+      else [command, operands] = [child, []]
     }
   }
-  return { command, operands, open }
+  const text = words.at(-1) ?? ''
+  const [prefix = '', name = ''] = /^(--[^=]+)=/.exec(text) ?? []
+  const joined = open === null && name !== '' ? openedBy(name, command) : null
+  if (joined !== null) return { command, operands, open: joined, prefix, last: text.slice(prefix.length) }
+  return { command, operands, open, prefix: '', last: text }
 }
 
-function possible(
-  command: Command,
-  { last, operands, open }: Omit<Position, 'command'> & { readonly last: string },
-): Candidate[] {
+function matching({ prefix, last }: Place, all: readonly Candidate[]): Candidate[] {
+  const found = all.filter(({ text }) => text.startsWith(last))
+  return prefix === '' ? found : found.map((one) => ({ ...one, text: prefix + one.text }))
+}
+
+function possible({ command, operands, open, last }: Place): Candidate[] {
   if (open !== null) return choices(open.argChoices)
-  if (last.startsWith('-')) return optionsOf(command).map(optionCandidate)
+  if (last.startsWith('-')) return visibleOptions(command).map(optionCandidate)
   const visible = command.createHelp().visibleCommands(command)
   const children = visible.map((one) => ({ text: one.name(), description: one.description() }))
-  return children.length > 0 ? children : choices(command.registeredArguments[operands]?.argChoices)
+  if (children.length > 0 && operands.length === 0) return children
+  return choices(argumentAt(command, operands.length)?.argChoices)
+}
+
+/** Returns the argument at a position; the last one may take several words. */
+function argumentAt(command: Command, position: number): Argument | undefined {
+  const { registeredArguments } = command
+  const last = registeredArguments.at(-1)
+  return registeredArguments[position] ?? (last?.variadic === true ? last : undefined)
 }
 
 function openedBy(word: string, command: Command): Option | null {
-  const option = optionsOf(command).find((one) => one.short === word || one.long === word)
+  const all: Option[] = []
+  for (let one: Command | null = command; one !== null; one = one.parent) all.push(...one.options)
+  const option = all.find((one) => one.short === word || one.long === word)
   return option !== undefined && (option.required || option.optional) ? option : null
 }
 
-/** Returns the options of a command, including global ones. */
-function optionsOf(command: Command): readonly Option[] {
+/** Returns the options of a command, and the global ones that it uses. */
+function visibleOptions(command: Command): readonly Option[] {
   const help = command.createHelp()
-  const all = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)]
-  return command.parent === null ? help.visibleOptions(command) : all
+  return [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)]
 }
 
 function optionCandidate(option: Option): Candidate {

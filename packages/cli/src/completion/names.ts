@@ -1,28 +1,55 @@
 import type { Command } from 'commander'
 import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
+import { controllerClient, groupPath } from '../control/controller-client.js'
 import type { ServerOptions } from '../input/options.js'
 
 /** Timeout in milliseconds, short because the user waits for the completion. */
 const TIMEOUT_MS = 1000
 
-type Names = (options: ServerOptions) => Promise<readonly string[]>
+/** Returns names for a place. @param before values of the arguments before it @param group value of `--group` */
+type Names = (
+  options: ServerOptions,
+  before: readonly string[],
+  group: string | null,
+) => Promise<readonly string[]>
 
-const upstreamNames: Names = (options) =>
-  listed(options, '/v1/upstreams', (answer) => texts(answer, 'upstreams', 'name'))
+const routeIds = listOf('/v1/routes', 'routes', 'id')
+const upstreamNames = listOf('/v1/upstreams', 'upstreams', 'name')
+const gatewayDeploys = listOf('/v1/deploys', 'deploys', 'id')
+const groupNames: Names = (options) =>
+  listed(controllerClient(options), '/v1/groups', (answer) => texts(answer, 'groups', 'name'))
+const deploys: Names = (options, before, group) =>
+  group === null ? gatewayDeploys(options, before, group) : groupDeploys(options, group)
+const nothing: Names = () => Promise.resolve([])
 
 /** Sources of names that are not in the command tree, by argument or option. */
 const SOURCES: Readonly<Record<string, Names>> = {
-  'gw routes show id': (options) => listed(options, '/v1/routes', (answer) => texts(answer, 'routes', 'id')),
+  'gw routes show id': routeIds,
   'gw upstream health name': upstreamNames,
   'gw upstream drain name': upstreamNames,
   'gw upstream undrain name': upstreamNames,
+  'gw upstream drain target': targetUrls,
+  'gw upstream undrain target': targetUrls,
+  'gw show deploy': deploys,
+  'gw limits get policy': listOf('/v1/limits', 'counts', 'policy'),
+  'gw limits reset policy': listOf('/v1/limits', 'counts', 'policy'),
+  'gw quota get policy': listOf('/v1/quotas', 'counts', 'policy'),
+  'gw quota reset policy': listOf('/v1/quotas', 'counts', 'policy'),
+  'gw quota set policy': listOf('/v1/quotas', 'counts', 'policy'),
   'gw policy doc name': policyNames,
   'gw bench policy name': policyNames,
   'gw bench list suite': suiteNames,
   'gw bench run suite': suiteNames,
-  '--route': (options) => listed(options, '/v1/routes', (answer) => texts(answer, 'routes', 'id')),
-  '--api': (options) => listed(options, '/v1/routes', apiNames),
+  'gw rollback --to': deploys,
+  'gw diff --from': deploys,
+  'gw diff --to': deploys,
+  'gw start --group': nothing,
+  'gw consumer add --group': nothing,
+  'gw consumer set --group': nothing,
+  '--group': groupNames,
+  '--route': routeIds,
+  '--api': (options) => listed(new AdminClient(options), '/v1/routes', apiNames),
   '--code': errorNames,
 }
 
@@ -32,13 +59,16 @@ const SOURCES: Readonly<Record<string, Names>> = {
  */
 export async function namesFor(
   command: Command,
-  what: { readonly option: string | null; readonly operands: number },
+  what: { readonly option: string | null; readonly operands: readonly string[] },
   words: readonly string[],
 ): Promise<readonly string[]> {
-  const argument = command.registeredArguments[what.operands]?.name() ?? ''
-  const source = SOURCES[what.option ?? `${pathOf(command)} ${argument}`]
+  const argument = command.registeredArguments[what.operands.length]?.name() ?? ''
+  const source = SOURCES[`${pathOf(command)} ${what.option ?? argument}`] ?? SOURCES[what.option ?? '']
   if (source === undefined) return []
-  return source(serverOptions(words)).catch(() => [])
+  const names = await source(serverOptions(words), what.operands, optionValue(words, '--group')).catch(
+    () => [],
+  )
+  return [...new Set(names)]
 }
 
 function pathOf(command: Command): string {
@@ -58,12 +88,30 @@ function optionValue(words: readonly string[], option: string): string | null {
 }
 
 async function listed(
-  options: ServerOptions,
+  client: AdminClient,
   path: string,
   read: (answer: AnswerPart) => readonly string[],
 ): Promise<readonly string[]> {
-  const client = new AdminClient(options)
   return read(client.parsed(await client.send({ method: 'GET', path, timeoutMs: TIMEOUT_MS })))
+}
+
+function listOf(path: string, list: string, member: string): Names {
+  return (options) => listed(new AdminClient(options), path, (answer) => texts(answer, list, member))
+}
+
+function groupDeploys(options: ServerOptions, group: string): Promise<readonly string[]> {
+  return listed(controllerClient(options), `${groupPath(group)}/deploys?limit=100`, (answer) =>
+    answer.parts('deploys').map((deploy) => String(deploy.number('deploy'))),
+  )
+}
+
+function targetUrls(options: ServerOptions, [upstream]: readonly string[]): Promise<readonly string[]> {
+  return listed(new AdminClient(options), '/v1/upstreams', (answer) =>
+    answer
+      .parts('upstreams')
+      .filter((each) => each.text('name') === upstream)
+      .flatMap((each) => texts(each, 'targets', 'url')),
+  )
 }
 
 function texts(answer: AnswerPart, list: string, member: string): readonly string[] {
@@ -74,7 +122,7 @@ function apiNames(answer: AnswerPart): readonly string[] {
   const named = answer
     .parts('routes')
     .filter(({ value }) => value['api'] !== null && value['api'] !== undefined)
-  return [...new Set(named.map((route) => route.part('api').text('name')))]
+  return named.map((route) => route.part('api').text('name'))
 }
 
 async function errorNames(): Promise<readonly string[]> {

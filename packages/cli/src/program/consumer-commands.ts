@@ -42,7 +42,7 @@ function addConsumerSet(consumer: GwCommand): void {
     .option('--no-password')
     .runs(async () => (await import('../commands/consumers.js')).setConsumer)
     .example(
-      'gw consumer set acme --group partners --group gold     replaces all groups',
+      'gw consumer set acme --group partners --group gold  # replaces all groups',
       'gw consumer set acme --scope orders:read --no-role',
     )
 }

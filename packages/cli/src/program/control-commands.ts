@@ -102,6 +102,7 @@ function addControlStart(control: GwCommand): void {
   control
     .command('start')
     .description('run a controller in the foreground')
+    .usesServer(false)
     .option('--store <place>', 'folder, or postgres:// URL to share it with other controllers', './control')
     .option('--listen <address>', 'host:port', '127.0.0.1:9910')
     .option('--tls-cert <file>', 'certificate, PEM')

@@ -139,12 +139,13 @@ function addExplain(program: GwCommand): void {
       'consumer: an id that a policy of the route knows, or JSON such as {"id":"ann","groups":["staff"]}',
     )
     .option('--all', 'list all routes that do not match')
+    .usesServer(true)
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/explain.js')).explain)
     .example(
       'gw explain --id 01jd3k5h2m -c gateway.yaml',
       'gw explain GET /orders/7 -c gateway.yaml',
-      'gw explain GET /orders/7 -c gateway.yaml --consumer acme     is acme authorized?',
+      'gw explain GET /orders/7 -c gateway.yaml --consumer acme',
       "gw explain POST http://api.example.com/orders -H 'x-tenant: acme' -d '{}' -c gateway.yaml",
     )
   // Inherits the document and format options of its parent command.
@@ -152,7 +153,8 @@ function addExplain(program: GwCommand): void {
     .command('listener')
     .description('show the features and settings of the listeners')
     .argument('[document]', 'document file, same as -c')
-    .configureHelp({ showGlobalOptions: true })
+    .inherits('--config', '--output')
+    .usesServer(false)
     .runs(async () => (await import('../commands/explain-listener.js')).explainListener)
     .example('gw explain listener -c gateway.yaml')
 }

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import type { DocumentOptions } from '../input/options.js'
 import { EXIT } from '../output/failure.js'
 import type { Format } from '../output/output.js'
+import { exampleText, GwHelp } from './help.js'
 
 /** Implementation of a command. It returns its exit code; nothing is success. */
 type Run<O> = (options: O, ...operands: string[]) => number | void | Promise<number | void>
@@ -9,6 +10,15 @@ type Load<O> = () => Promise<Run<O>>
 
 /** A command of `gw`. Its methods add what several commands share. */
 export class GwCommand extends Command {
+  declare parent: GwCommand | null
+  readonly examples: string[] = []
+  readonly inherited: string[] = []
+  server: boolean | null = null
+
+  override createHelp(): GwHelp {
+    return new GwHelp()
+  }
+
   override createCommand(name?: string): GwCommand {
     return new GwCommand(name)
   }
@@ -62,8 +72,20 @@ export class GwCommand extends Command {
   }
 
   example(...lines: readonly string[]): this {
-    const heading = lines.length === 1 ? 'Example' : 'Examples'
-    return this.addHelpText('after', `\n${heading}:\n${lines.map((line) => `  ${line}`).join('\n')}`)
+    this.examples.push(...lines)
+    return this.addHelpText('after', exampleText(lines))
+  }
+
+  /** Lists options in the help that the command takes from the command above it. */
+  inherits(...names: readonly string[]): this {
+    this.inherited.push(...names)
+    return this
+  }
+
+  /** Sets if the command uses `--server`. By default, the group of the command decides. */
+  usesServer(uses: boolean): this {
+    this.server = uses
+    return this
   }
 
   /** Loads the module of the command and runs it with the command's and global options. Sets the exit code. */

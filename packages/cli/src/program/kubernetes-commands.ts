@@ -43,6 +43,8 @@ export function addDeployKubernetes(deploy: GwCommand): void {
     .command('kubernetes')
     .description('deploy a document to a cluster: pods reload it together, or are replaced if necessary')
     .argument('[document]', 'the document, as with -c')
+    .inherits('--config', '--dry-run', '--note', '--output')
+    .usesServer(false)
     .with(withCluster)
     .with(withPods)
     .with(withTimeout)

@@ -102,6 +102,7 @@ function addPlugin(program: GwCommand): void {
     .description('list the plugins of a document, or of the running gateway')
     .argument('[document]', 'document file')
     .option('-c, --config <file>', 'document file')
+    .usesServer(true)
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/plugin-list.js')).listPlugins)
     .example('gw plugin list gateway.yaml', 'gw plugin list --server http://127.0.0.1:9901')
