@@ -18,7 +18,7 @@ test('the YAML of every guide fits the schema of documents and policies', async 
   const problems = blocks
     .filter(({ language }) => language === 'yaml')
     .flatMap(({ place, text }) =>
-      parseAllDocuments(text).flatMap((parsed) => {
+      parseAllDocuments(text, { merge: true }).flatMap((parsed) => {
         if (!('toJS' in parsed)) return []
         if (parsed.errors.length > 0) return [`${place}: ${parsed.errors[0]?.message}`]
         const value: unknown = parsed.toJS()
@@ -37,7 +37,7 @@ test('guides and examples use no deprecated keys', () => {
   const found = [...blocks, ...examples]
     .filter(({ language }) => language === 'yaml')
     .flatMap(({ place, text }) =>
-      parseAllDocuments(text).flatMap((parsed) => {
+      parseAllDocuments(text, { merge: true }).flatMap((parsed) => {
         const { deprecations } = normalizeDocument(
           documentOf('toJS' in parsed ? parsed.toJS() : null),
           catalog,

@@ -1,9 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
-import { type DocumentSource, normalizeDocument, relativePathsOf } from '@sluice/config'
+import { type DocumentSource, normalizeDocument, readYaml, relativePathsOf } from '@sluice/config'
 import { type Bundle, bundleOf, DOCUMENT_PATH, MAX_BUNDLE_BYTES } from '@sluice/control-client'
 import { catalog } from '@sluice/policies'
-import { parseDocument } from 'yaml'
 import { EXIT, Failure, messageOf } from '../output/failure.js'
 
 /**
@@ -21,7 +20,7 @@ export function documentBundle(source: DocumentSource): Bundle {
 
 /** Returns the files that a document names by relative paths. @throws Failure */
 export function namedFiles({ name, text }: DocumentSource): (readonly [string, Buffer])[] {
-  const root: unknown = normalizeDocument(parseDocument(text).toJS(), catalog).value
+  const root: unknown = normalizeDocument(readYaml(text).value, catalog).value
   const paths = relativePathsOf(root, catalog)
   return paths.map((path) => [posix.normalize(path), readRegularFile(dirname(name), path)])
 }

@@ -64,7 +64,7 @@ function composed(all: readonly SourceDocument[]): Composition {
   const routes = all.flatMap((one) => (one.value['routes'] ?? []) as unknown[])
   const upstreams = Object.assign({}, ...all.map((one) => one.value['upstreams'] ?? {})) as object
   const text = stringify(
-    { ...all[0]?.value, upstreams, routes },
+    { ...withoutNotes(all[0]?.value ?? {}), upstreams, routes },
     { schema: 'core', lineWidth: 0, aliasDuplicateObjects: false },
   )
   const owners = all.flatMap((one) => one.routes.map((_, i) => [one, i] as const))
@@ -76,6 +76,11 @@ function composed(all: readonly SourceDocument[]): Composition {
     return (ofUpstream ?? all[0]!).located(diagnostic, pathOf(diagnostic.path))
   }
   return { ok: true, text, located }
+}
+
+/** Leaves out keys such as `x-defaults`, whose anchors are resolved. */
+function withoutNotes(base: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(base).filter(([key]) => !key.startsWith('x-')))
 }
 
 /** Parses a formatted path, such as `routes[0].match.path`. */

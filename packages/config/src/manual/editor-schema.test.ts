@@ -44,6 +44,13 @@ test('an editor accepts old keys and values', () => {
   assert.ok(validate(parse(text)), JSON.stringify(validate.errors))
 })
 
+test('an editor accepts x- keys in objects with fixed keys only', () => {
+  const at = (key: string) =>
+    `{ version: 1, ${key}: [1], listeners: [{ address: ":1", ${key}: 1 }], policies: [{ id: m, use: marker, with: { ${key}: 1 } }] }`
+  assert.ok(validate(parse(at('x-note'))), JSON.stringify(validate.errors))
+  assert.equal(validate(parse(at('y-note'))), false)
+})
+
 test('an editor takes references wherever a value may stand', () => {
   const marker = 'policies: [{ id: m, use: marker, with: { level: "${env:L}" } }]'
   const text = `{ version: 1, workers: "\${env:N:-2}", listeners: [{ address: "\${env:A}", health: "\${env:H}" }], ${marker} }`

@@ -77,6 +77,7 @@ function plain(schema: TSchema): Json {
   if (schema['propertyNames'] !== undefined) result['propertyNames'] = keywords(schema['propertyNames'])
   for (const key of LIST) if (Array.isArray(schema[key])) result[key] = schema[key].map(below)
   for (const key of NAMED) if (schema[key] !== undefined) result[key] = named(schema[key])
+  if (schema['additionalProperties'] === false) allowExtensions(result)
   allowOldForms(schema, result)
   if (schema['choice'] !== undefined) result['allOf'] = choices(schema['choice'])
   if (result['description'] === undefined && typeof schema['expects'] === 'string')
@@ -99,6 +100,11 @@ function withOldValues(schema: TSchema, result: Json): Json {
     ...(fallback === undefined ? {} : { default: fallback }),
     anyOf: [rest, ...others],
   }
+}
+
+/** Allows the keys for notes and anchors, which the gateway ignores. */
+function allowExtensions(result: Json): void {
+  result['patternProperties'] = { '^x-': {}, ...(result['patternProperties'] as Json | undefined) }
 }
 
 /** Allows the deprecated keys of an object, which editors strike through, and its replaced keys to be absent. */

@@ -29,6 +29,7 @@ export interface NormalizedDocument {
  * - `deprecatedValues`: old values and their replacement.
  * - `shorthand`: `list` for a list that may be written as its only item, or the key of an object that may be
  *   written as the string under this key.
+ * Keys that start with `x-` are left out of objects with fixed keys. Where the user chooses the keys, they are data.
  * @param root the document as read, which may be invalid
  * @param resolve returns the value of a string with references, or null if it has none
  */
@@ -52,6 +53,7 @@ class Normalizer {
   readonly #catalog: Catalog
   readonly #resolve: (text: string) => string | null
   readonly #deprecations: Deprecation[] = []
+  #hasExtensions = false
   /** Paths in the original document, by path in the new one, for parts whose path has changed. */
   readonly #moved = new Map<string, DocumentPath>()
 
@@ -61,6 +63,7 @@ class Normalizer {
   }
 
   normalize(root: unknown): NormalizedDocument {
+    this.#hasExtensions = hasExtensions(root)
     const value = this.#part([documentSchema], root, { path: [], written: [], schema: documentSchema })
     return { value, deprecations: this.#deprecations, writtenPath: (path) => this.#writtenPath(path) }
   }
@@ -75,7 +78,7 @@ class Normalizer {
   }
 
   #part(schemas: readonly TSchema[], value: unknown, place: Place): unknown {
-    if (!schemas.some(mayChange)) return value
+    if (!this.#hasExtensions && !schemas.some(mayChange)) return value
     const branches = schemas.flatMap((schema) => expanded(schema, place.schema))
     const current = this.#currentValue(branches, value, place)
     if (Array.isArray(current)) return this.#items(branches, current, place)
@@ -119,12 +122,13 @@ class Normalizer {
   }
 
   #members(branches: readonly TSchema[], mapping: Record<string, unknown>, place: Place): unknown {
-    const renamed = this.#renamed(branches, mapping, place)
+    const own = this.#hasExtensions ? withoutExtensions(branches, mapping) : mapping
+    const renamed = this.#renamed(branches, own, place)
     let current: Record<string, unknown> = renamed
     for (const [key, item] of Object.entries(renamed)) {
       const value = this.#member(branches, renamed, key, this.#below(place, key))
       if (value === item) continue
-      if (current === mapping || current === renamed) current = { ...renamed }
+      if (current === renamed) current = { ...renamed }
       current[key] = value
     }
     return current
@@ -213,6 +217,32 @@ class Normalizer {
   #warn(path: DocumentPath, message: string, remedy: string): void {
     this.#deprecations.push({ path, at: 'key', severity: 'warning', message, remedy })
   }
+}
+
+/** True if any key in a value starts with `x-`. */
+function hasExtensions(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasExtensions)
+  if (!isMapping(value)) return false
+  return Object.entries(value).some(([key, part]) => isExtension(key) || hasExtensions(part))
+}
+
+function isExtension(key: string): boolean {
+  return key.startsWith('x-')
+}
+
+/** Returns an object without extension keys, or unchanged if a branch of its schema allows any key. */
+function withoutExtensions(
+  branches: readonly TSchema[],
+  mapping: Record<string, unknown>,
+): Record<string, unknown> {
+  const isFixed = branches.some((schema) => schema['additionalProperties'] === false)
+  const isOpen = branches.some(
+    (schema) => schema['type'] === 'object' && schema['additionalProperties'] !== false,
+  )
+  if (!isFixed || isOpen || !Object.keys(mapping).some(isExtension)) return mapping
+  const isKept = (key: string) =>
+    !isExtension(key) || branches.some((schema) => keySchemas(schema, key).length > 0)
+  return Object.fromEntries(Object.entries(mapping).filter(([key]) => isKept(key)))
 }
 
 interface RenamedKey {

@@ -56,7 +56,23 @@ test('aliases that stand for more than the document is are refused or small', ()
       lines.push(`a${i}: &a${i} [${Array.from({ length: width }, () => `*a${i - 1}`).join()}]`)
     return lines.join('\n')
   }
+  const merges = (width: number, depth: number): string => {
+    const lines = ['a0: &a0 { k: [x, x, x] }']
+    for (let i = 1; i <= depth; i++) {
+      const sources = Array.from({ length: width }, () => `*a${i - 1}`).join()
+      lines.push(`a${i}: &a${i}\n  <<: [${sources}]\n  k${i}: { <<: [${sources}] }`)
+    }
+    return lines.join('\n')
+  }
+  const keys = Array.from({ length: 20_000 }, (_, i) => `k${i}: 1`).join()
   for (const text of [
+    merges(2, 40),
+    merges(100, 10),
+    `a: &a { ${keys} }\nb: { <<: [${'*a,'.repeat(20_000)}] }`,
+    `a: &a { ${keys} }\nb: [${'{ <<: *a },'.repeat(20_000)}]`,
+    `a: &a [{ ${keys} }]\nb: [${'{ <<: *a },'.repeat(20_000)}]`,
+    'a: &a { b: { <<: *a } }',
+    'a: &a [{ <<: *a }]',
     levels(9, 9),
     levels(100, 3),
     levels(2, 30),

@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml'
+import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, Scalar, type YAMLMap } from 'yaml'
 import type { AliasTargets } from './alias.js'
 import type { SourceIssue } from './source-issue.js'
 
@@ -11,19 +11,28 @@ const MAX_REPEATED_PER_VALUE = 10
 /** Maximum nesting depth of aliases. */
 const MAX_ALIAS_DEPTH = 20
 
+/** Members by key of the mappings that have a merge key (`<<`), with those that it adds. */
+export type MergedMembers = ReadonlyMap<YAMLMap, Members>
+type Members = ReadonlyMap<string, Pair>
+
+interface PlainValue {
+  readonly value: unknown
+  readonly merged: MergedMembers
+  readonly issues: readonly SourceIssue[]
+}
+
 /**
- * Converts the syntax tree to plain data: objects with string keys, lists, strings, numbers, booleans, null.
+ * Converts the syntax tree to plain data: objects with string keys, lists, strings, numbers, booleans, null. Merge
+ * keys (https://yaml.org/type/merge.html) are resolved: the keys of the mapping itself win, then the first source.
  */
-export function plainValue(
-  root: Node | null,
-  aliases: AliasTargets,
-): { value: unknown; issues: readonly SourceIssue[] } {
+export function plainValue(root: Node | null, aliases: AliasTargets): PlainValue {
   const reader = new Reader(aliases)
-  return { value: reader.read(root), issues: reader.issues }
+  return { value: reader.read(root), merged: reader.merged, issues: reader.issues }
 }
 
 class Reader {
   readonly issues: SourceIssue[] = []
+  readonly merged = new Map<YAMLMap, Members>()
   readonly #aliases: AliasTargets
   #aliasDepth = 0
   #written = 0
@@ -45,7 +54,12 @@ class Reader {
 
   #alias(alias: Node): unknown {
     const target = this.#aliases.get(alias)
-    if (target === undefined || this.#isExhausted) return null
+    return target === undefined ? null : this.#repeat(alias, target, () => this.read(target))
+  }
+
+  /** Returns the result of `read`, which reads the target of an alias. Null if that would take too long. */
+  #repeat<T>(alias: Node, target: Node, read: () => T): T | null {
+    if (this.#isExhausted) return null
     if (isAround(alias, target)) return this.#refuse(alias, 'this alias refers to a value that contains it')
     const most = MAX_REPEATED + MAX_REPEATED_PER_VALUE * this.#written
     if (this.#repeated > most || this.#aliasDepth === MAX_ALIAS_DEPTH) {
@@ -53,7 +67,7 @@ class Reader {
       return this.#refuse(alias, `aliases expand to more than ${most} values or ${MAX_ALIAS_DEPTH} levels`)
     }
     this.#aliasDepth++
-    const value = this.read(target)
+    const value = read()
     this.#aliasDepth--
     return value
   }
@@ -65,7 +79,13 @@ class Reader {
 
   #mapping(map: YAMLMap): Record<string, unknown> {
     const mapping: Record<string, unknown> = {}
+    let merge: Node | null = null
     for (const { key, value } of map.items) {
+      if (isMergeKey(key)) {
+        if (merge !== null) this.#addIssue(key, "duplicate key '<<'", 'write one list: <<: [*a, *b]')
+        merge ??= key
+        continue
+      }
       const name = this.#key(key)
       if (name === null) continue
       if (Object.hasOwn(mapping, name)) {
@@ -74,16 +94,54 @@ class Reader {
         mapping[name] = this.read(value)
       }
     }
+    return merge === null ? mapping : this.#withMerged(mapping, map, merge)
+  }
+
+  #withMerged(mapping: Record<string, unknown>, map: YAMLMap, merge: Node): Record<string, unknown> {
+    for (const [name, { value }] of this.#members(map)) {
+      if (Object.hasOwn(mapping, name)) continue
+      mapping[name] = value === null ? null : this.#repeat(merge, value as Node, () => this.read(value))
+    }
     return mapping
   }
 
-  #key(key: unknown): string | null {
-    const node = isAlias(key) ? this.#aliases.get(key) : key
-    if (!isScalar(node) || node.value === null) {
-      this.#addIssue(key, 'a key must be a string', 'write one word before the colon')
-      return null
+  /** Returns the members of a mapping by key: its own, then those of its merge key. */
+  #members(map: YAMLMap): Members {
+    const known = this.merged.get(map)
+    if (known !== undefined) return known
+    const members = new Map<string, Pair>()
+    for (const pair of map.items) {
+      const name = nameOf(pair.key, this.#aliases)
+      if (name !== null && name !== '__proto__' && !isMergeKey(pair.key) && !members.has(name))
+        members.set(name, pair)
     }
-    const name = String(node.value)
+    const merge = map.items.find(({ key }) => isMergeKey(key))
+    if (merge === undefined) return members
+    this.merged.set(map, members)
+    const list = isAlias(merge.value) ? this.#aliases.get(merge.value) : merge.value
+    for (const item of isSeq(list) ? list.items : [merge.value]) {
+      for (const [name, pair] of this.#source(item, merge.key as Node)) {
+        this.#repeated++
+        if (!members.has(name)) members.set(name, pair)
+      }
+    }
+    return members
+  }
+
+  /** Returns the members of an object that a merge key names. */
+  #source(item: unknown, merge: Node): Members {
+    const source = isAlias(item) ? this.#aliases.get(item) : item
+    const at = isAlias(item) ? item : merge
+    if (isMap(source)) return this.#repeat(at, source, () => this.#members(source)) ?? new Map()
+    // An alias without an anchor is already reported.
+    const remedy = 'write <<: *name with the anchor &name of an object, or quote the key if it is a name'
+    if (source !== undefined) this.#addIssue(at, "'<<' merges objects only", remedy)
+    return new Map()
+  }
+
+  #key(key: unknown): string | null {
+    const name = nameOf(key, this.#aliases)
+    if (name === null) this.#addIssue(key, 'a key must be a string', 'write one word before the colon')
     if (name !== '__proto__') return name
     this.#addIssue(key, "the key '__proto__' is not allowed", 'choose another name')
     return null
@@ -92,6 +150,17 @@ class Reader {
   #addIssue(node: unknown, message: string, remedy: string): void {
     this.issues.push({ offset: offsetOf(node), message, remedy })
   }
+}
+
+/** Returns the name of a key, or null if it is not a word. */
+export function nameOf(key: unknown, aliases: AliasTargets): string | null {
+  const node = isAlias(key) ? aliases.get(key) : key
+  return isScalar(node) && node.value !== null ? String(node.value) : null
+}
+
+/** True for `<<` without quotes. */
+export function isMergeKey(key: unknown): key is Scalar {
+  return isScalar(key) && key.value === '<<' && key.type === Scalar.PLAIN
 }
 
 /** True if the target contains the alias. */

@@ -1,6 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair, type YAMLMap } from 'yaml'
 import type { DocumentPath } from '../diagnostic/document-path.js'
 import type { AliasTargets } from './alias.js'
+import { type MergedMembers, nameOf } from './plain-value.js'
 
 /** A position in the text. */
 export interface Position {
@@ -17,16 +18,18 @@ export interface Position {
 export class Positions {
   readonly #root: Node | null
   readonly #aliases: AliasTargets
+  readonly #merged: MergedMembers
   readonly #source: { readonly lines: LineCounter; readonly text: string }
   readonly #indexes = new Map<YAMLMap, Map<string, Pair>>()
 
   constructor(
     root: Node | null,
-    aliases: AliasTargets,
+    { aliases, merged }: { readonly aliases: AliasTargets; readonly merged: MergedMembers },
     source: { readonly lines: LineCounter; readonly text: string },
   ) {
     this.#root = root
     this.#aliases = aliases
+    this.#merged = merged
     this.#source = source
   }
 
@@ -73,13 +76,12 @@ export class Positions {
     return pair === undefined ? null : { key: pair.key as Node, value: pair.value as Node | null }
   }
 
-  #index(map: YAMLMap): Map<string, Pair> {
-    const known = this.#indexes.get(map)
+  #index(map: YAMLMap): ReadonlyMap<string, Pair> {
+    const known = this.#merged.get(map) ?? this.#indexes.get(map)
     if (known !== undefined) return known
     const index = new Map<string, Pair>()
     for (const pair of map.items) {
-      const key = isAlias(pair.key) ? this.#aliases.get(pair.key) : pair.key
-      const name = isScalar(key) ? String(key.value) : ''
+      const name = nameOf(pair.key, this.#aliases) ?? ''
       if (!index.has(name)) index.set(name, pair)
     }
     this.#indexes.set(map, index)

@@ -32,8 +32,8 @@ export function readYaml(text: string): YamlSource {
   const lines = new LineCounter()
   const { root, isolated, breaking } = compose(text, lines)
   const links = linkAliases(root)
-  const positions = new Positions(root, links.targets, { lines, text })
   const plain = plainValue(root, links.targets)
+  const positions = new Positions(root, { aliases: links.targets, merged: plain.merged }, { lines, text })
   return {
     value: plain.value,
     issues: [...(breaking === null ? [] : [breaking]), ...isolated, ...links.issues, ...plain.issues],

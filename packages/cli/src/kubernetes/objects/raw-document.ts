@@ -1,6 +1,5 @@
-import { normalizeDocument } from '@sluice/config'
+import { normalizeDocument, readYaml } from '@sluice/config'
 import { catalog } from '@sluice/policies'
-import { parse } from 'yaml'
 
 /** A parsed part of a document. References are not resolved. */
 export type RawPart = Readonly<Record<string, unknown>>
@@ -12,18 +11,12 @@ export class ObjectsError extends Error {
 
 /** Parses a document to plain data in its current form. @throws ObjectsError if it is invalid YAML or has circular aliases */
 export function readRaw(text: string): RawPart {
-  let root: unknown
-  try {
-    root = parse(text)
-    // Throws for circular aliases.
-    JSON.stringify(root)
-  } catch (cause) {
+  const { value, issues } = readYaml(text)
+  if (issues.length > 0)
     throw new ObjectsError(
       'the document is invalid YAML or has a circular alias; run gw validate for the position',
-      { cause },
     )
-  }
-  return partOf(normalizeDocument(root, catalog).value)
+  return partOf(normalizeDocument(value, catalog).value)
 }
 
 /** Returns the object of a key, or an empty one. */

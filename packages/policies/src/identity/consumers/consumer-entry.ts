@@ -36,7 +36,7 @@ const MAX_ITEMS = 100
 export function readConsumerEntry(line: Uint8Array): ConsumerEntry {
   const value = parseStrictObject(line)
   if (value === null) throw new Error('the line is not a JSON object')
-  const stranger = Object.keys(value).find((name) => !MEMBERS.has(name))
+  const stranger = Object.keys(value).find((name) => isUnknown(name, MEMBERS))
   if (stranger !== undefined)
     throw new Error(`the line has unknown members; allowed are ${[...MEMBERS].join(', ')}`)
   return {
@@ -51,8 +51,13 @@ export function readConsumerEntry(line: Uint8Array): ConsumerEntry {
   }
 }
 
+/** True for a member that is neither known nor a note such as `x-ticket`, which is ignored. */
+function isUnknown(name: string, known: ReadonlySet<string>): boolean {
+  return !known.has(name) && !name.startsWith('x-')
+}
+
 function keyOf(value: unknown): KeyEntry {
-  if (!isJsonObject(value) || Object.keys(value).some((name) => !KEY_MEMBERS.has(name)))
+  if (!isJsonObject(value) || Object.keys(value).some((name) => isUnknown(name, KEY_MEMBERS)))
     throw new Error(`invalid key; allowed members are ${[...KEY_MEMBERS].join(', ')}`)
   const sha256 = value['sha256']
   if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256))

@@ -48,7 +48,13 @@ async function renewed(file: string, table: Map<string, unknown>): Promise<void>
 }
 
 test('two keys of a consumer are valid while one replaces the other; a revoked one ends with the next reading', async (t) => {
-  const acme = { id: 'acme', groups: ['partners'], scopes: ['read'], metadata: { plan: 'gold' } }
+  const acme = {
+    id: 'acme',
+    'x-ticket': 7,
+    groups: ['partners'],
+    scopes: ['read'],
+    metadata: { plan: 'gold' },
+  }
   const file = fileOf(t, { ...acme, keys: [keyOf('old'), keyOf('new')] })
   const table = new Map<string, unknown>()
   const env = testEnv(table)
