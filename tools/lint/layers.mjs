@@ -145,11 +145,12 @@ const LAYERS = {
     'output service',
     'consumers input plugins',
     'admin',
-    'completion control kubernetes top',
+    'completion control import kubernetes top',
     'commands',
     'program',
     '.',
   ],
+  'packages/cli/src/import': ['.', 'kong krakend nginx openapi'],
   'packages/cli/src/kubernetes': ['fleet objects', 'cluster', 'deploy'],
   'bench/src': [
     'lib model',

@@ -33,6 +33,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/gw trace/, 'waits for live requests; trace.test.ts runs it'],
   [/gw service install/, 'changes systemd; systemd.test.mjs runs it'],
   [/gw completion fish/, 'needs fish'],
+  [/gw import/, 'needs files of other programs; the tests in import/ run it'],
   [/gw upgrade/, 'replaces the processes of the gateway; upgrade.test.ts runs it'],
 ]
 /** Commands that need a gateway with the document of the page. */

@@ -1,5 +1,10 @@
 export { hashKey, newKey } from './auth/api-key/key.js'
-export { type ApiOutline, readApiOutline } from './content/openapi/outline.js'
+export {
+  type ApiOperation,
+  type ApiOutline,
+  readApiOutline,
+  type SecurityRequirement,
+} from './content/openapi/outline.js'
 export { catalog } from './full-catalog.js'
 export { readConsumerEntry } from './identity/consumers/consumer-entry.js'
 export { ConsumerTable } from './identity/consumers/consumer-table.js'

@@ -1,6 +1,7 @@
 import { Argument } from 'commander'
 import { addConsumerCommands } from './consumer-commands.js'
 import { collect, type GwCommand, wholeNumber } from './gw-command.js'
+import { addImportCommands } from './import-commands.js'
 import { addServiceCommands } from './service-commands.js'
 
 /** Adds the commands that need neither a document nor a gateway. */
@@ -13,7 +14,7 @@ export function addToolCommands(program: GwCommand): void {
   addPolicy(program)
   addPlugin(program)
   addScript(program)
-  addImport(program)
+  addImportCommands(program)
   program
     .command('version')
     .description('print the versions of gw and Node.js')
@@ -135,21 +136,6 @@ function addScript(program: GwCommand): void {
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/script.js')).testScript)
     .example('gw script test tenant.js --request order.json', 'gw script test tenant.js --call error')
-}
-
-function addImport(program: GwCommand): void {
-  const imports = program.command('import').description('create documents from other formats')
-  imports
-    .command('openapi')
-    .description(
-      'create a document from an OpenAPI description, with one route per path and the policy openapi',
-    )
-    .argument('<file>', 'OpenAPI 3.0 or 3.1 description, YAML or JSON')
-    .option('--out <file>', 'document file to write; default: stdout')
-    .option('--upstream <url>', 'URL of the API; default: the servers in the description')
-    .output('yaml', 'json')
-    .runs(async () => (await import('../commands/import-openapi.js')).importOpenapi)
-    .example('gw import openapi api.yaml --out gateway.yaml --upstream http://10.0.0.5:9000')
 }
 
 function addCompletion(program: GwCommand): void {

@@ -1,13 +1,23 @@
 import { valueOfSource } from '../../shared/options/text-source.js'
 import { checkedDescription, METHODS } from './description.js'
-import { asNode, type Node } from './node.js'
+import { asNode, childEntries, type Node } from './node.js'
 import { pathsOf } from './operation.js'
 
-/** A path of an API and its methods. */
-export interface ApiPath {
+/** Security schemes that a caller must use together, with their scopes. Empty: no credentials are needed. */
+export type SecurityRequirement = Readonly<Record<string, readonly string[]>>
+
+/** An operation of an API. */
+export interface ApiOperation {
   readonly path: string
-  /** Methods in upper case. */
-  readonly methods: readonly string[]
+  /** Method in upper case. */
+  readonly method: string
+  /** `operationId`, or null if the operation has none. */
+  readonly id: string | null
+  readonly tags: readonly string[]
+  /** Alternative requirements, of which a caller must meet one. Empty: no credentials are needed. */
+  readonly security: readonly SecurityRequirement[]
+  /** True if the operation or its path has its own servers. */
+  readonly hasServers: boolean
 }
 
 /** The parts of an API description that routing needs. */
@@ -16,7 +26,9 @@ export interface ApiOutline {
   readonly version: string
   /** Server addresses with default values for their variables. Some are relative. */
   readonly servers: readonly string[]
-  readonly paths: readonly ApiPath[]
+  readonly operations: readonly ApiOperation[]
+  /** Security schemes by name, with references resolved. */
+  readonly securitySchemes: ReadonlyMap<string, Node>
 }
 
 /**
@@ -26,20 +38,35 @@ export interface ApiOutline {
 export async function readApiOutline(file: string): Promise<ApiOutline> {
   const root = await checkedDescription(valueOfSource({ file }))
   const info = asNode(root['info'])
+  const components = asNode(root['components'])
+  const schemes = { node: asNode(components['securitySchemes']), pointer: '/components/securitySchemes' }
   return {
     title: String(info['title']),
     version: String(info['version']),
     servers: serversOf(root),
-    paths: pathsOf(root).map(([path, { node }]) => ({
-      path,
-      methods: METHODS.filter((method) => Object.hasOwn(node, method)).map((method) => method.toUpperCase()),
-    })),
+    operations: pathsOf(root).flatMap(([path, { node }]) =>
+      METHODS.filter((method) => Object.hasOwn(node, method)).map((method) => {
+        const operation = asNode(node[method])
+        return {
+          path,
+          method: method.toUpperCase(),
+          id: typeof operation['operationId'] === 'string' ? operation['operationId'] : null,
+          tags: listOf(operation['tags']).map(String),
+          security: listOf(operation['security'] ?? root['security']) as SecurityRequirement[],
+          hasServers: [operation, node].some(({ servers }) => servers !== undefined),
+        }
+      }),
+    ),
+    securitySchemes: new Map(childEntries(root, schemes).map(([name, entry]) => [name, entry.node])),
   }
 }
 
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
 function serversOf(root: Node): string[] {
-  const servers = root['servers']
-  return (Array.isArray(servers) ? servers : []).map((server) => {
+  return listOf(root['servers']).map((server) => {
     const { url, variables } = asNode(server)
     const values = asNode(variables)
     return String(url).replaceAll(/\{([^{}]+)\}/g, (_, name: string) =>

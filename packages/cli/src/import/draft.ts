@@ -1,0 +1,177 @@
+import { visibleText } from '@sluice/core/visible-text'
+import { Document, isMap, isSeq } from 'yaml'
+import { cleanName, uniqueName } from './names.js'
+import { type FindingText, ImportReport } from './report.js'
+
+/** A JSON value of the document. Undefined members are left out. */
+type Part = Readonly<Record<string, unknown>>
+
+/** A policy in the chain of a route: the id of a shared policy, or an inline policy. */
+type PolicyEntry = string | Part
+
+/** A route of the document. */
+export interface DraftRoute extends Part {
+  readonly id: string
+  /** Comment above the route. */
+  readonly comment?: string
+  readonly policies?: readonly PolicyEntry[]
+  /** Unmapped protections of the route, which then refuses requests. */
+  readonly unprotected?: readonly string[]
+}
+
+/** A reference such as `${env:NAME}`. All other texts are literal: `${` is escaped in them. */
+export class Reference {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** Name of the consumers file that documents refer to, in their folder. */
+export const CONSUMERS_FILE = 'consumers.jsonl'
+/** Stands for the path of the consumers file in policies. */
+export const CONSUMERS = new Reference(CONSUMERS_FILE)
+
+const REFUSAL = {
+  id: 'not-imported',
+  use: 'maintenance',
+  with: { message: 'This route is closed until its protection has been configured.' },
+}
+const REFUSAL_COMMENT =
+  ' Closes routes whose protection was not imported. Remove it from a route once the route is protected.'
+const LINE_WIDTH = 100
+
+/** A Sluice document under construction, with the report of its import. */
+export class DocumentDraft {
+  readonly report = new ImportReport()
+  readonly listeners: Part[] = []
+  readonly upstreams = new Map<string, Part>()
+  readonly apis = new Map<string, Part>()
+  readonly routes: DraftRoute[] = []
+  /** Lines of the consumers file. Policies with `CONSUMERS` read it. */
+  readonly consumers: string[] = []
+  readonly #title: string
+  readonly #allowUnprotected: boolean
+  readonly #policies = new Map<string, Part>()
+  readonly #policyIds = new Map<string, string>()
+  readonly #upstreamNames = new Map<string, string>()
+  readonly #routeIds = new Set<string>()
+  readonly #takenPolicyIds = new Set<string>([REFUSAL.id])
+  readonly #takenUpstreams = new Set<string>()
+  #needsConsumers = false
+
+  constructor(title: string, allowUnprotected: boolean) {
+    this.#title = title
+    this.#allowUnprotected = allowUnprotected
+  }
+
+  /** Adds a shared policy and returns its id. Equal policies share one id. */
+  addPolicy(name: string, use: string, options: Part | undefined): string {
+    const key = JSON.stringify([use, options])
+    if (options?.['consumers'] === CONSUMERS) this.#needsConsumers = true
+    const known = this.#policyIds.get(key)
+    if (known !== undefined) return known
+    const id = uniqueName(cleanName(name, use), this.#takenPolicyIds)
+    this.#policyIds.set(key, id)
+    this.#policies.set(id, { id, use, ...(options !== undefined && { with: options }) })
+    return id
+  }
+
+  /** True if a policy of the document reads the consumers file. */
+  get needsConsumers(): boolean {
+    return this.#needsConsumers
+  }
+
+  /** Adds an upstream and returns its name. Equal upstreams share one name. */
+  addUpstream(name: string, upstream: Part): string {
+    const key = JSON.stringify(upstream)
+    const known = this.#upstreamNames.get(key)
+    if (known !== undefined) return known
+    const free = uniqueName(cleanName(name, 'upstream'), this.#takenUpstreams)
+    this.#upstreamNames.set(key, free)
+    this.upstreams.set(free, upstream)
+    return free
+  }
+
+  /** Adds a route with a unique id, and closes it if a protection of the source was not mapped. */
+  addRoute(route: DraftRoute): string {
+    const id = uniqueName(cleanName(route.id, 'route'), this.#routeIds)
+    const { unprotected = [], policies = [], comment, ...rest } = route
+    const isClosed = unprotected.length > 0 && !this.#allowUnprotected
+    const chain = [...new Set(isClosed ? [this.#refusal(), ...policies] : policies)]
+    const missing = `${isClosed ? 'Closed: ' : ''}not imported: ${unprotected.join(', ')}`
+    const remark = unprotected.length === 0 ? comment : [comment, missing].filter(Boolean).join('\n')
+    this.routes.push({
+      ...rest,
+      id,
+      comment: remark,
+      ...(chain.length > 0 && { policies: chain }),
+    } as DraftRoute)
+    return id
+  }
+
+  /** Reports an unmapped protection. Routes that list `finding.what` in `unprotected` are closed. */
+  reportUnprotected(finding: FindingText): void {
+    this.report.security({
+      ...finding,
+      reason: `${finding.reason}; ${this.#allowUnprotected ? 'the route is NOT protected' : 'the route answers 503'}`,
+    })
+  }
+
+  /** Returns the document as formatted YAML, or as JSON. @param consumersFile path of the consumers file */
+  render(format: 'yaml' | 'json', consumersFile = CONSUMERS_FILE): string {
+    const value = escaped(consumersFile, {
+      version: 1,
+      ...(this.listeners.length > 0 && { listeners: this.listeners }),
+      ...(this.upstreams.size > 0 && { upstreams: Object.fromEntries(this.upstreams) }),
+      ...(this.#policies.size > 0 && { policies: [...this.#policies.values()] }),
+      ...(this.apis.size > 0 && { apis: Object.fromEntries(this.apis) }),
+      routes: this.routes.map(({ id, comment: _, ...rest }) => ({ id, ...rest })),
+    })
+    if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`
+    const document = new Document(value, { aliasDuplicateObjects: false })
+    document.commentBefore = ` ${commentText(this.#title)}`
+    this.#addComments(document)
+    return document.toString({ lineWidth: LINE_WIDTH, singleQuote: true, flowCollectionPadding: true })
+  }
+
+  #refusal(): string {
+    if (!this.#policies.has(REFUSAL.id)) this.#policies.set(REFUSAL.id, REFUSAL)
+    return REFUSAL.id
+  }
+
+  #addComments(document: Document): void {
+    const policies = document.get('policies')
+    if (isSeq(policies))
+      for (const item of policies.items)
+        if (isMap(item) && item.get('id') === REFUSAL.id) item.commentBefore = REFUSAL_COMMENT
+    const routes = document.get('routes')
+    if (!isSeq(routes)) return
+    for (const [i, item] of routes.items.entries()) {
+      const comment = this.routes[i]?.comment
+      if (isMap(item) && comment !== undefined)
+        item.commentBefore = comment
+          .split('\n')
+          .map((line) => ` ${commentText(line)}`)
+          .join('\n')
+    }
+  }
+}
+
+/** Removes what would end a comment or confuse a terminal. */
+function commentText(text: string): string {
+  return visibleText(text).slice(0, 300)
+}
+
+/** Escapes `${` in all texts that are no references, so that a source cannot read variables or files. */
+function escaped(consumersFile: string, value: unknown): unknown {
+  const inner = (part: unknown): unknown => escaped(consumersFile, part)
+  if (value === CONSUMERS) return inner(consumersFile)
+  if (value instanceof Reference) return value.text
+  if (typeof value === 'string') return value.replaceAll('${', () => '$${')
+  if (Array.isArray(value)) return value.map(inner)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  return Object.fromEntries(members.map(([name, member]) => [String(inner(name)), inner(member)]))
+}

@@ -1,0 +1,31 @@
+import type { GwCommand } from './gw-command.js'
+
+/** Adds the commands that create documents from other formats. */
+export function addImportCommands(program: GwCommand): void {
+  const imports = program.command('import').description('create documents from other formats')
+  imports
+    .command('openapi')
+    .description('create a document from OpenAPI descriptions, with one route per operation')
+    .argument('<files...>', 'OpenAPI 3.0 or 3.1 descriptions, YAML or JSON')
+    .option('--upstream <url>', 'URL of the API; default: the servers in the description')
+    .option('--issuer <url>', 'issuer of the bearer tokens, if the description does not name it')
+    .option('--no-validate', 'leave out the policy openapi, which validates requests')
+    .with(addOutput)
+    .runs(async () => (await import('../commands/import.js')).importOpenapi)
+    .example(
+      'gw import openapi api.yaml --out gateway.yaml --upstream http://10.0.0.5:9000',
+      'gw import openapi orders.yaml invoices.yaml --out gateway.yaml --report-file report.txt',
+    )
+}
+
+/** Adds the options that all sources share. */
+function addOutput(command: GwCommand): void {
+  command
+    .option('--out <file>', 'document file to write; default: stdout')
+    .option('--force', 'overwrite existing files')
+    .choice('--report <format>', 'format of the report on stderr', ['text', 'json'], 'text')
+    .option('--report-file <file>', 'write the report to a file')
+    .option('--strict', 'write no document and exit with 3 if something was not mapped')
+    .option('--allow-unprotected', 'do not close routes whose protection was not mapped')
+    .output('yaml', 'json')
+}
