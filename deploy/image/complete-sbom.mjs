@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 /**
- * Completes npm's bill of materials from stdin and writes it to stdout. Adds the programs in the image that npm does not
- * know. Time and serial number follow from the content, so the same sources give the same file. The argument is the
- * output of `tini --version`.
+ * Completes npm's bill of materials from stdin and writes it to stdout. Time and serial number follow from the content,
+ * so the same sources give the same file. The argument is the output of `tini --version` in the image: it adds the
+ * programs that npm does not know. Without it, the bill is that of the packages.
  */
 const bill = JSON.parse(readFileSync(0, 'utf8'))
-const tini = /[0-9]+(?:\.[0-9]+)+/.exec(process.argv[2])[0]
-bill.components.push(program('node', process.versions.node), program('tini', tini))
+const tini = process.argv[2] && /[0-9]+(?:\.[0-9]+)+/.exec(process.argv[2])[0]
+if (tini) bill.components.push(program('node', process.versions.node), program('tini', tini))
 bill.metadata.timestamp = new Date(Number(process.env.SOURCE_DATE_EPOCH ?? 0) * 1000).toISOString()
 delete bill.serialNumber
 bill.serialNumber = `urn:uuid:${uuidOf(JSON.stringify(bill))}`

@@ -162,7 +162,7 @@ const LAYERS = {
     'commands',
     '.',
   ],
-  tools: ['lib lint', 'elasticsearch lint-tools', 'services', 'kubernetes', 'systemd', '.'],
+  tools: ['lib lint', 'elasticsearch lint-tools', 'services', 'kubernetes', 'release', 'systemd', '.'],
 }
 
 /** Files of tests. They may import any folder, and no other file imports them. */
