@@ -29,7 +29,7 @@ function readRegularFile(folder: string, path: string): Buffer {
   const problem = problemOf(join(folder, path))
   if (problem === null) return readFileSync(join(folder, path))
   throw new Failure(
-    `the document names '${path}', ${problem}; use an absolute path for folders, plugins and other things on the machines of the gateways`,
+    `the document names '${path}', ${problem}; use an absolute path for folders, plugins and other paths on the gateways`,
     EXIT.invalid,
   )
 }

@@ -34,7 +34,7 @@ export class SourceDocument {
     if (!isUsable && this.#errors.length === 0)
       this.#add({
         message: `${file} must be an object, with routes as a list of objects and upstreams by name`,
-        remedy: 'see the guide about teams',
+        remedy: 'see docs/guides/teams.md',
       })
     this.value = isUsable ? value : {}
     this.current = isUsable ? (this.#normalized.value as Record<string, unknown>) : {}

@@ -124,7 +124,7 @@ export function chooseCanaries(
     return isInSync && isReady && totals !== undefined
   })
   if (fit.length < wanted)
-    return `${countOf(wanted, 'canary is', 'canaries are')} required, but only ${fit.length} of ${connected.length} gateways are ready, serve the committed bundle and report counters, as this version does`
+    return `${countOf(wanted, 'canary is', 'canaries are')} required, but only ${fit.length} of ${connected.length} gateways are ready, serve the committed bundle and report counters`
   return fit
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.member < b.member ? -1 : 1))
     .slice(0, wanted)

@@ -84,7 +84,7 @@ export class ConnectedMembers {
   }
 
   close(): void {
-    for (const { link } of this.#sessions.values()) link.close('the controller stops')
+    for (const { link } of this.#sessions.values()) link.close('the controller is shutting down')
     this.#sessions.clear()
   }
 

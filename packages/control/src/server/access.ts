@@ -182,7 +182,7 @@ export function mayUseGroup({ groups }: Pick<Caller, 'groups'>, group: string): 
 /** Checks the groups of a caller. @throws ControlProblem if the group is not among them */
 export function requireGroup(caller: Caller, group: string): void {
   if (mayUseGroup(caller, group)) return
-  throw new ControlProblem('GW_CONTROL_GROUP_REFUSED', `'${caller.actor}' is not for the group '${group}'`)
+  throw new ControlProblem('GW_CONTROL_GROUP_REFUSED', `'${caller.actor}' has no access to group '${group}'`)
 }
 
 /** Checks that the caller is for all groups. @throws ControlProblem otherwise */

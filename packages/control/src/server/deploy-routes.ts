@@ -175,7 +175,7 @@ async function checkTeamRollback(
   if (target.source === null || !(await isSameSource(backend, [target, head], (one) => one !== part)))
     throw new ControlProblem(
       'GW_CONTROL_TEAM_REFUSED',
-      `the rollback to deploy ${target.deploy} also changes other parts than '${part}'; deploy the earlier fragments of the team instead`,
+      `the rollback to deploy ${target.deploy} also changes parts other than '${part}'; deploy the earlier fragments of the team instead`,
     )
   await validated(backend, target.source, { compose: { part, scope } })
 }

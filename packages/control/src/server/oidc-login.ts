@@ -70,7 +70,7 @@ export class OidcLogin {
 
   /** Returns the person whom the provider has sent back. @throws LoginFailed */
   async finish(url: string, secret: string): Promise<Person> {
-    if (secret === '') throw new LoginFailed('failed', 'this browser has not begun a login')
+    if (secret === '') throw new LoginFailed('failed', 'no login is in progress in this browser')
     if (this.#waiting >= MAX_LOGINS) throw new LoginFailed('unavailable', 'too many logins at the same time')
     this.#waiting++
     try {

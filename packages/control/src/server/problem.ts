@@ -20,7 +20,7 @@ export const CONTROL_ERRORS = {
   GW_CONTROL_DOCUMENT_INVALID: { status: 422, title: 'Document not valid' },
   GW_CONTROL_LOCKED_OUT: { status: 429, title: 'Too many wrong tokens' },
   GW_CONTROL_INTERNAL: { status: 500, title: 'Internal error' },
-  GW_CONTROL_BUSY: { status: 503, title: 'Too many validations' },
+  GW_CONTROL_BUSY: { status: 503, title: 'Controller busy' },
   GW_CONTROL_STORE_UNAVAILABLE: { status: 503, title: 'Store unavailable' },
 } as const
 
