@@ -44,7 +44,7 @@ function reportMistakes(command: Command, path: string): void {
 function mistakeText(text: string): string {
   const [mistake = '', hint = ''] = text.trim().split('\n')
   const sentence = mistake
-    .replace(/^error: /, '')
+    .replace(/^error: (command-argument )?/, '')
     .replace(/\.$/, '')
     .replace(/\. (\w)/g, (_, letter: string) => `; ${letter.toLowerCase()}`)
   return hint === '' ? sentence : `${sentence} ${hint.replace('(Did', '(did')}`

@@ -212,7 +212,7 @@ test('a missing controller and wrong options have clear messages', async (t) => 
   const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
     [['fleet', '--server', 'http://127.0.0.1:1'], 5, /cannot reach the controller at .*GW_CONTROL_SERVER/],
     [['show'], 64, /the group is missing/],
-    [['history', '--group', 'edge', '--kubernetes'], 64, /exclude each other/],
+    [['history', '--group', 'edge', '--kubernetes'], 64, /'--group <name>' cannot be used with option '--kubernetes'/],
     [['deploy', 'gateway.yaml', '--group', 'edge', '--quorum', '120%'], 64, /use for example 50%/],
     [['deploy', 'gateway.yaml', '--group', 'edge', '--save'], 64, /--save is for a single gateway/],
     [['deploy', 'gateway.yaml', '--canary', '1'], 64, /--canary needs --group/],

@@ -119,6 +119,8 @@ interface DiffOptions extends GroupOptions, Partial<SourceOptions> {
 
 /** Prints the changes between the bundle of a group and a document, or between two deploys. */
 export async function diffGroup(options: DiffOptions): Promise<number> {
+  if (options.config !== undefined && (options.from ?? options.to) !== undefined)
+    throw usageError('--from and --to compare two deploys; use them without a document')
   const client = controllerClient(options)
   const part =
     options.config === undefined ? await deployDiff(client, options) : await documentDiff(client, options)

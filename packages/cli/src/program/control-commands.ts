@@ -11,10 +11,12 @@ export function withGroup(command: GwCommand): GwCommand {
 
 /** Adds `--team`, which selects a part of the source of a group. */
 export function withTeam(command: GwCommand): GwCommand {
-  return command.option(
-    '--team <name>',
-    'with --group: the document is the folder or file with the fragments of a team',
-  )
+  return command
+    .option(
+      '--team <name>',
+      'with --group: the document is the folder or file with the fragments of a team',
+    )
+    .onlyWith('group', 'team')
 }
 
 /** Adds the options of deploys to groups. */
@@ -27,6 +29,7 @@ export function withGroupDeploy(command: GwCommand): GwCommand {
       percent,
     )
     .option('--deadline <time>', 'with --group: time for gateways to prepare; default 30s', shortTime)
+    .onlyWith('group', 'quorum', 'deadline')
 }
 
 /** Adds the options of canary deploys to groups. */
@@ -43,13 +46,9 @@ export function withCanary(command: GwCommand): GwCommand {
       "with --canary: abort if this is true; default 'errors > 1% || p99 > 2x'",
     )
     .option('--abort', 'with --group: abort the running deploy; canaries return to the previous document')
-    .hook('preAction', (_program, run) => {
-      const { group, canary, abort, for: time, abortOn } = run.opts<Record<string, unknown>>()
-      if (group === undefined && (canary ?? abort) !== undefined)
-        run.error(`error: --${canary === undefined ? 'abort' : 'canary'} needs --group`)
-      if (canary === undefined && (time ?? abortOn) !== undefined)
-        run.error(`error: --${time === undefined ? 'abort-on' : 'for'} needs --canary`)
-    })
+    .onlyWith('group', 'canary', 'abort')
+    .onlyWith('canary', 'for', 'abortOn')
+    .atMostOne('canary', 'abort')
 }
 
 function canarySize(text: string): string {
@@ -109,6 +108,7 @@ function addControlStart(control: GwCommand): void {
     .option('--tls-key <file>', 'key of the certificate, PEM')
     .option('--client-ca <file>', 'authority that signs the certificates of gateways, PEM')
     .option('--behind-proxy', 'allow plain HTTP beyond loopback, because a proxy terminates TLS')
+    .excludes('behindProxy', 'tlsCert', 'tlsKey')
     .option('--host <name>', 'name that clients use; repeatable', collect)
     .option('--admin-token-file <file>', 'file for the first admin token; default: admin-token in the store')
     .option('--oidc-issuer <url>', 'OpenID Connect provider at which people log in to the dashboard')
@@ -160,6 +160,7 @@ function addTokens(control: GwCommand): void {
     .option('--group <glob>', 'groups that the token is for, such as edge-*; repeatable; default: *', collect)
     .option('--team <name>', 'with --role deployer: only fragments of this team')
     .option('--routes <prefix>', 'with --team: routes must be under this path; repeatable', collect)
+    .onlyWith('team', 'routes')
     .runs(async () => (await import('../commands/control-tokens.js')).createToken)
     .example(
       'gw control token create edge-eu-gateways --role member --group edge-eu',

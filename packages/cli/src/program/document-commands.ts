@@ -140,6 +140,8 @@ function addExplain(program: GwCommand): void {
     )
     .option('--all', 'list all routes that do not match')
     .usesServer(true)
+    .excludes('id', 'header', 'data', 'clientIp', 'consumer', 'all')
+    .onlyWith('id', 'since')
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/explain.js')).explain)
     .example(

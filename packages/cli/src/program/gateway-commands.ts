@@ -42,6 +42,8 @@ function addDeploy(program: GwCommand): void {
     .with(withCanary)
     .with(withTeam)
     .option('--force', 'replace the configuration of a controller until its next deploy or a restart')
+    .excludes('group', 'force')
+    .excludes('abort', 'dryRun', 'note', 'save', 'force', 'quorum', 'deadline', 'team')
     .output('table', 'json', 'yaml')
     .runsAt({
       group: async () => (await import('../commands/deploy-group.js')).deployGroup,
@@ -61,7 +63,6 @@ function addDiff(program: GwCommand): void {
     .command('diff')
     .description('show the differences between a document and the running configuration')
     .document((run) => run.getOptionValue('group') === undefined || run.args.length > 0)
-    .with(withTeam)
     .option('--exit-code', 'exit with 2 if there are differences')
   addDiffAction(diff.output('table', 'json', 'yaml'))
   diff.example(
@@ -79,6 +80,7 @@ function addShow(program: GwCommand): void {
     .with(withGroup)
     .option('--file <path>', 'print this file of the bundle instead')
     .option('--files', 'list the files of the bundle')
+    .atMostOne('file', 'files')
     .runs(async () => (await import('../commands/history-group.js')).showGroup)
     .example('gw show --group edge-eu 3 > gateway.yaml')
 }
@@ -207,6 +209,7 @@ function addCache(program: GwCommand): void {
     .option('--tag <name>', 'responses with this tag in Surrogate-Key')
     .option('--all', 'all responses')
     .option('--yes', 'remove all responses without confirmation')
+    .atMostOne('key', 'prefix', 'tag', 'all')
     .runs(async () => (await import('../commands/cache.js')).cachePurge)
     .example('gw cache purge --tag product-17')
 }

@@ -1,8 +1,9 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, type HelpContext, InvalidArgumentError, Option } from 'commander'
 import type { DocumentOptions } from '../input/options.js'
 import { EXIT } from '../output/failure.js'
 import type { Format } from '../output/output.js'
 import { exampleText, GwHelp } from './help.js'
+import { optionForWord } from './stray-words.js'
 
 /** Implementation of a command. It returns its exit code; nothing is success. */
 type Run<O> = (options: O, ...operands: string[]) => number | void | Promise<number | void>
@@ -19,8 +20,30 @@ export class GwCommand extends Command {
     return new GwHelp()
   }
 
+  constructor(name?: string) {
+    super(name)
+    // `refuseStrayWords` reports them, with the option that was meant.
+    this.allowExcessArguments(true)
+  }
+
   override createCommand(name?: string): GwCommand {
     return new GwCommand(name)
+  }
+
+  /** Prints the help. Reports an unknown subcommand, as in `gw plugin pack --help` and `gw help plugin pack`. */
+  override outputHelp(given?: HelpContext | ((text: string) => string)): void {
+    const context = given as HelpContext | undefined
+    const [word, ...rest] = helpWords(this)
+    const isGroup = this.commands.length > 0 && this.registeredArguments.length === 0
+    if (!isGroup || word === undefined || word.startsWith('-')) return super.outputHelp(context)
+    const child = this.commands.find((one) => one.name() === word || one.aliases().includes(word))
+    if (child !== undefined) {
+      child.args = rest
+      return child.outputHelp(context)
+    }
+    this.args = [word]
+    // Commander's own report, which its types do not declare.
+    ;(this as unknown as { readonly unknownCommand: () => never }).unknownCommand()
   }
 
   /** Adds options that several commands share. */
@@ -68,7 +91,53 @@ export class GwCommand extends Command {
   /** Adds the default command of a group. It reports unknown subcommands. */
   defaultCommand(name: string): GwCommand {
     const command = this.command(name, { isDefault: true })
-    return command.allowExcessArguments(true).hook('preAction', (_program, run) => refuseWord(this, run))
+    return command.hook('preAction', (_program, run) => refuseWord(this, run))
+  }
+
+  /** Refuses an option together with its negation, such as `--role` and `--no-role`. */
+  override addOption(option: Option): this {
+    super.addOption(option)
+    if (!option.negate) return this
+    const pair = [option.name(), option.name().replace(/^no-/, '')]
+    let given: string | null = null
+    for (const name of pair)
+      this.on(`option:${name}`, () => {
+        given ??= name
+        if (given !== name) this.error(`error: option '--${given}' cannot be used with option '--${name}'`)
+      })
+    return this
+  }
+
+  /** Refuses more than one of these options. @param names attribute names of options */
+  atMostOne(...names: readonly string[]): this {
+    for (const [i, name] of names.entries()) this.excludes(name, ...names.slice(i + 1))
+    return this
+  }
+
+  /** Refuses an option together with any of the others. */
+  excludes(name: string, ...others: readonly string[]): this {
+    this.#optionOf(name).conflicts([...others])
+    return this
+  }
+
+  /** Refuses options without the one that gives them a meaning. */
+  onlyWith(name: string, ...others: readonly string[]): this {
+    const { long: needed } = this.#optionOf(name)
+    const options = others.map((other) => this.#optionOf(other))
+    return this.hook('preAction', (_program, run) => {
+      if (run.getOptionValueSourceWithGlobals(name) !== undefined) return
+      const alone = options.find((one) =>
+        ['cli', 'env'].includes(run.getOptionValueSourceWithGlobals(one.attributeName()) ?? ''),
+      )
+      if (alone !== undefined) run.error(`error: ${alone.long} needs ${needed}`)
+    })
+  }
+
+  /** @throws Error if this command has no such option, which is a mistake in its declaration */
+  #optionOf(name: string): Option {
+    const option = this.options.find((one) => one.attributeName() === name)
+    if (option === undefined) throw new Error(`${this.name()} has no option ${name}`)
+    return option
   }
 
   example(...lines: readonly string[]): this {
@@ -100,7 +169,7 @@ export class GwCommand extends Command {
     return this.action(function act(this: Command) {
       const options = this.optsWithGlobals<{ readonly kubernetes?: boolean; readonly group?: string }>()
       if (options.kubernetes === true && options.group !== undefined)
-        this.error('error: --kubernetes and --group exclude each other')
+        this.error(`error: option '--group <name>' cannot be used with option '--kubernetes'`)
       if (group !== undefined && options.group !== undefined) return runCommand(this, group)
       return options.kubernetes === true && cluster !== undefined
         ? runCommand(this, cluster)
@@ -117,6 +186,7 @@ interface Places<A, B, C> {
 }
 
 async function runCommand<O>(command: Command, load: Load<O>): Promise<void> {
+  refuseStrayWords(command)
   const run = await load()
   process.exitCode = (await run(command.optsWithGlobals<object>() as O, ...command.args)) ?? EXIT.ok
 }
@@ -145,17 +215,32 @@ function commandPath(command: Command): string {
   return [...names, ...words].join(' ')
 }
 
-/** Reports a word that is not a subcommand of the group. */
+/** Reports a word that is not a subcommand of the group, with a similar one or the option that was meant. */
 async function refuseWord(group: Command, run: Command): Promise<void> {
   const [word] = run.args
   if (word === undefined) return
   const { closestWord } = await import('@sluice/config')
-  const near = closestWord(
-    word,
-    group.commands.map((one) => one.name()),
-  )
-  const hint = near === null ? '' : `\n(Did you mean ${near}?)`
-  group.error(`error: unknown command '${word}'${hint}`)
+  const names = group.commands.map((one) => one.name())
+  const meant = closestWord(word, names) ?? optionForWord(word, run)
+  group.error(`error: unknown command '${word}'${hint(meant)}`)
+}
+
+/** Reports the first argument that a command does not take. */
+function refuseStrayWords(command: Command): void {
+  const { args, registeredArguments } = command
+  const word = registeredArguments.at(-1)?.variadic === true ? undefined : args[registeredArguments.length]
+  if (word === undefined) return
+  command.error(`error: unexpected argument '${word}'${hint(optionForWord(word, command))}`)
+}
+
+function hint(meant: string | null): string {
+  return meant === null ? '' : `\n(Did you mean ${meant}?)`
+}
+
+/** Returns the words after a command in `gw help COMMAND…` or `gw COMMAND… --help`. */
+function helpWords({ args, parent }: Command): readonly string[] {
+  if (args[0] === 'help') return args.slice(1)
+  return args.length === 0 && parent?.args[0] === 'help' ? parent.args.slice(2) : args
 }
 
 /** Returns a parser for integers within bounds. */

@@ -1,4 +1,4 @@
-import { withGroup, withGroupDeploy } from './control-commands.js'
+import { withGroup, withGroupDeploy, withTeam } from './control-commands.js'
 import { type GwCommand, shortTime, wholeNumber } from './gw-command.js'
 
 /** Adds the options that select the cluster and the gateway. */
@@ -12,7 +12,10 @@ function withCluster(command: GwCommand): GwCommand {
 
 /** Adds `--kubernetes` and the cluster options. */
 function withKubernetes(command: GwCommand): GwCommand {
-  return command.option('--kubernetes', 'use all pods of the gateway in a cluster').with(withCluster)
+  return command
+    .option('--kubernetes', 'use all pods of the gateway in a cluster')
+    .with(withCluster)
+    .onlyWith('kubernetes', 'namespace', 'name', 'kubeconfig', 'context')
 }
 
 function withPods(command: GwCommand): GwCommand {
@@ -55,6 +58,7 @@ export function addDeployKubernetes(deploy: GwCommand): void {
       '--helm-values',
       'print the document and its facts as values of the Helm chart, without a cluster',
     )
+    .atMostOne('render', 'helmValues', 'prune')
     .runs(async () => (await import('../commands/deploy-kubernetes.js')).deployKubernetes)
     .example('gw deploy kubernetes -c gateway.yaml --tier W4 --replicas 3 --namespace gateways')
 }
@@ -64,9 +68,12 @@ export function addDiffAction(diff: GwCommand): void {
   diff
     .with(withKubernetes)
     .with(withPods)
+    .onlyWith('kubernetes', 'tier', 'replicas', 'maxReplicas', 'image', 'secret')
     .with(withGroup)
+    .with(withTeam)
     .option('--from <deploy>', 'with --group: compare this deploy; default: the one before --to')
     .option('--to <deploy>', 'with --group: with this deploy; default: the last one')
+    .onlyWith('group', 'from', 'to')
     .runsAt({
       cluster: async () => (await import('../commands/deploy-kubernetes.js')).diffKubernetes,
       group: async () => (await import('../commands/deploy-group.js')).diffGroup,
@@ -113,7 +120,9 @@ export function addHistoryCommands(program: GwCommand): void {
     .option('--force', 'replace the configuration of a controller until its next deploy or a restart')
     .with(withKubernetes)
     .with(withTimeout)
+    .onlyWith('kubernetes', 'timeout')
     .with(withGroupDeploy)
+    .excludes('force', 'group')
     .output('table', 'json', 'yaml')
     .runsAt({
       cluster: async () => (await import('../commands/deploy-kubernetes.js')).rollbackKubernetes,

@@ -61,6 +61,7 @@ function addSearch(logs: GwCommand): void {
     .option('--last <n>', 'number of newest matches to print', wholeNumber(1, MAX_LAST), 100)
     .option('--limit <n>', 'same as --last', wholeNumber(1, MAX_LAST))
     .option('--all', 'print all matches')
+    .atMostOne('last', 'limit', 'all')
     .with(addFilters)
     .option('--until <time>', 'end of the time range, in the format of --since')
   printsRecords(
