@@ -208,6 +208,7 @@ export { Lockout } from './lib/lockout.js'
 export { Memo } from './lib/memo.js'
 export { type FileRights, syncDirectory, writePrivateFile } from './lib/private-file.js'
 export { RequestIds } from './lib/request-id.js'
+export { rolledBackContents } from './lib/rolled-back.js'
 export { Slices } from './lib/slices.js'
 export {
   DURATION_PATTERN,

@@ -75,7 +75,14 @@ test('a group has the same verbs as one gateway', async (t) => {
   const rolledBack = await run(['rollback', '--group', 'edge', '--to', String(deploys[1]!.deploy)])
   assert.equal(rolledBack.code, 0, rolledBack.stderr)
   assert.equal((await run(['show', '--group', 'edge'])).stdout, document('/one'))
+  assert.match(rolledBack.stderr, /^rollback to deploy \d+ of 20\S+ by \S+/)
   assert.equal((await run(['show', String(deploy), '--group', 'edge'])).stdout, document('/two'))
+  const repeated = await run(['rollback', '--group', 'edge'])
+  assert.match(repeated.stderr, /^the group 'edge' has no earlier deploy that was not rolled back; see gw history/)
+  assert.equal(repeated.code, 1)
+  const named = await run(['rollback', '--group', 'edge', '--to', String(deploy)])
+  assert.match(named.stderr, /^warning: deploy \d+ was rolled back before$/m)
+  assert.equal((await run(['show', '--group', 'edge'])).stdout, document('/two'))
 })
 
 test('a dry run tells what the changed routes cost per request', async (t) => {

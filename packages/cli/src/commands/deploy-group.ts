@@ -1,4 +1,4 @@
-import { visibleText } from '@sluice/core'
+import { rolledBackContents, visibleText } from '@sluice/core'
 import type { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
 import { documentBundle } from '../control/bundle-files.js'
@@ -18,6 +18,7 @@ import { EXIT, type ExitCode, Failure, usageError } from '../output/failure.js'
 import { complain, print, printResult, printValue, say } from '../output/output.js'
 import { countText, shortDigest } from '../output/text.js'
 import { diagnosticText, planned, validLines, withTotalCost } from './deploy.js'
+import { sayRollback } from './rollback-text.js'
 
 /** Options of commands for a group of gateways. */
 export interface GroupOptions extends OutputOptions, ServerOptions {
@@ -91,24 +92,51 @@ interface RollbackOptions extends GroupOptions, GroupDeployOptions {
 export async function rollbackGroup(options: RollbackOptions): Promise<number> {
   const { group, to } = options
   const client = controllerClient(options)
-  if (options.dryRun === true) return planRollback(client, options)
-  const body = to === undefined ? {} : { to: deployNumber(to) }
-  const call = { path: `${groupPath(group)}/rollback`, body, onStep: stepPrinter(options) }
+  const { head, target } = await rollbackTarget(client, group, to)
+  if (options.dryRun === true) {
+    const [from, number] = [head, target].map((deploy) => String(deploy.number('deploy')))
+    await printChanges(await deployDiff(client, { ...options, from: from!, to: number! }), options)
+    return EXIT.ok
+  }
+  const body = { to: target.number('deploy') }
+  const call = {
+    path: `${groupPath(group)}/rollback`,
+    body,
+    tag: `"${head.text('digest')}"`,
+    onStep: stepPrinter(options),
+  }
   return report(client, await runDeploy(client, call, options), options)
 }
 
-/** Prints the changes from the committed bundle of a group to an earlier one. */
-async function planRollback(client: AdminClient, options: RollbackOptions): Promise<ExitCode> {
-  const { part } = await client.get(`${groupPath(options.group)}/deploys?limit=1000`)
+/**
+ * Finds the deploy with a number, or without one the newest that differs from the committed one and was not rolled back.
+ * Says on stderr which it is.
+ * @throws Failure if there is none
+ */
+async function rollbackTarget(client: AdminClient, group: string, to: string | undefined) {
+  const number = to === undefined ? null : deployNumber(to)
+  const { part } = await client.get(`${groupPath(group)}/deploys?limit=1000`)
   const committed = part.parts('deploys').filter((deploy) => deploy.text('status') === 'committed')
+  const rolledBack = rolledBackContents(
+    committed.toReversed().map((deploy) => ({
+      content: deploy.text('digest'),
+      isRollback: deploy.numberOrNull('rollbackTo') !== null,
+    })),
+  )
   const [head] = committed
-  const earlier = committed.find((deploy) => deploy.text('digest') !== head?.text('digest'))
-  const to = options.to ?? earlier?.number('deploy').toString()
-  if (head === undefined || to === undefined)
-    throw new Failure(`the group '${options.group}' has no earlier deploy`)
-  const changes = await deployDiff(client, { ...options, from: String(head.number('deploy')), to })
-  await printChanges(changes, options)
-  return EXIT.ok
+  const isEarlier = (digest: string): boolean => digest !== head?.text('digest') && !rolledBack.has(digest)
+  const target =
+    number === null
+      ? committed.find((deploy) => isEarlier(deploy.text('digest')))
+      : part.parts('deploys').find((deploy) => deploy.number('deploy') === number)
+  if (head === undefined || target === undefined) {
+    const what = number === null ? 'no earlier deploy that was not rolled back' : `no deploy ${number}`
+    throw new Failure(`the group '${group}' has ${what}; see gw history --group ${group}`)
+  }
+  const [at, actor, note] = [target.text('at'), target.text('actor'), target.text('note')]
+  const wasRolledBack = rolledBack.has(target.text('digest'))
+  sayRollback({ name: `deploy ${target.number('deploy')}`, at, actor, note, wasRolledBack })
+  return { head, target }
 }
 
 interface DiffOptions extends GroupOptions, Partial<SourceOptions> {

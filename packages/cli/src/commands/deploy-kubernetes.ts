@@ -14,7 +14,13 @@ import {
   outcomeText,
 } from '../kubernetes/deploy/gateway-deploy.js'
 import { changeLines, type ObjectChange } from '../kubernetes/deploy/object-changes.js'
-import { type PodSettings, type Revision, readRevisions } from '../kubernetes/deploy/revisions.js'
+import {
+  contentOf,
+  type PodSettings,
+  type Revision,
+  readRevisions,
+  rolledBackRevisions,
+} from '../kubernetes/deploy/revisions.js'
 import { chartValues } from '../kubernetes/objects/chart-facts.js'
 import type { GatewayObjects } from '../kubernetes/objects/gateway-objects.js'
 import {
@@ -30,6 +36,7 @@ import { countText } from '../output/text.js'
 import { version } from '../output/version.js'
 import { costValue, totalCostText } from './deploy.js'
 import { identityOf, type KubernetesOptions, TIMEOUT_MS, withCluster } from './kubernetes-options.js'
+import { sayRollback } from './rollback-text.js'
 
 interface DeployOptions extends DocumentOptions, KubernetesOptions {
   readonly tier?: Tier
@@ -112,22 +119,30 @@ export async function rollbackKubernetes(
   options: Omit<DeployOptions, 'config'> & { readonly to?: string },
 ): Promise<number> {
   return withCluster(options, async (cluster, identity) => {
-    const { number, settings, text } = revisionNamed(await readRevisions(cluster, identity), options.to)
+    const revisions = await readRevisions(cluster, identity)
+    const revision = revisionNamed(revisions, options.to)
+    const { number, settings, text } = revision
+    const wasRolledBack = rolledBackRevisions(revisions).has(contentOf(revision))
+    sayRollback({ ...revision, name: `revision ${number}`, wasRolledBack })
     const { note = `rollback to ${number}` } = options
     const { replacedFor: _, ...kept } = settings
-    const wanted = { text, settings: kept, identity }
+    const wanted = { text, settings: kept, identity, rollbackTo: number }
     return execute(deployOf(cluster, wanted, { ...options, note }), options)
   })
 }
 
 function revisionNamed(revisions: readonly Revision[], to: string | undefined): Revision {
-  const found = to === undefined ? revisions[1] : revisions.find(({ number }) => String(number) === to)
+  const [active] = revisions
+  const rolledBack = rolledBackRevisions(revisions)
+  const isEarlier = (one: Revision): boolean =>
+    contentOf(one) !== contentOf(active!) && !rolledBack.has(contentOf(one))
+  const found = revisions.find((one) => (to === undefined ? isEarlier(one) : String(one.number) === to))
   if (found !== undefined) return found
-  const what = to === undefined ? 'no earlier revision' : `no revision '${to}'`
+  const what = to === undefined ? 'no earlier revision that was not rolled back' : `no revision '${to}'`
   throw new Failure(`there is ${what}; list revisions with gw history --kubernetes`)
 }
 
-type Wanted = Pick<DeployRequest, 'text' | 'settings' | 'identity'>
+type Wanted = Pick<DeployRequest, 'text' | 'settings' | 'identity' | 'rollbackTo'>
 type ExecutionOptions = Omit<DeployOptions, 'config'>
 
 function deployOf(cluster: Cluster, wanted: Wanted, options: ExecutionOptions): GatewayDeploy {

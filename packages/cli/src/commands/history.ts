@@ -5,6 +5,7 @@ import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { print, printResult, printTable } from '../output/output.js'
 import { ageText, shortDigest } from '../output/text.js'
 import { planned, report } from './deploy.js'
+import { type RollbackFacts, sayRollback } from './rollback-text.js'
 
 const HEADINGS = ['DEPLOY', 'AGE', 'CONFIG', 'FROM', 'BY', 'NOTE']
 /** Timeout in milliseconds, longer than any rollout. */
@@ -39,10 +40,25 @@ interface RollbackOptions extends OutputOptions, ServerOptions {
 export async function rollback(options: RollbackOptions): Promise<number> {
   const client = new AdminClient(options)
   const trial = await sendRollback(client, options, true)
+  const target = trial.part.partOrNull('rollback')
+  if (target !== null) sayRollback(rolledBackDeploy(target))
   const isAccepted = trial.part.textOrNull('result') === 'valid'
   if (isAccepted && options.output === 'table') print(...planned(trial.part))
   if (!isAccepted || options.dryRun === true) return report(trial, options.output, client)
-  return report(await sendRollback(client, options, false), options.output, client)
+  const to = target?.text('id') ?? options.to
+  const request = to === undefined ? options : { ...options, to }
+  return report(await sendRollback(client, request, false), options.output, client)
+}
+
+function rolledBackDeploy(target: AnswerPart): RollbackFacts {
+  const [at, actor, note] = [target.text('at'), target.text('actor'), target.text('note')]
+  return {
+    name: `deploy ${target.text('id')}`,
+    at,
+    actor,
+    note,
+    wasRolledBack: target.flag('wasRolledBack'),
+  }
 }
 
 async function sendRollback(client: AdminClient, options: RollbackOptions, isTrial: boolean) {

@@ -316,7 +316,8 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
 
   const back = '~ route hello\n    action.body: changed -> hello\n'
   const trial = await run('rollback', '--dry-run')
-  assert.deepEqual(trial, { code: 0, stdout: `${back}${valid}`, stderr: '' })
+  assert.deepEqual([trial.code, trial.stdout], [0, `${back}${valid}`])
+  assert.match(trial.stderr, /^rollback to deploy 1 of 20\S+ by \S+\n$/)
   const rolled = await run('rollback', '--note', 'too loud')
   assert.match(
     rolled.stdout,
@@ -332,6 +333,16 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
     deploys.map(({ id }: { id: string }) => id),
     ['3', '2', '1'],
   )
+  // The document that was rolled back comes back only if it is named.
+  const repeated = await run('rollback')
+  assert.match(repeated.stderr, /there is no earlier deploy, or it was rolled back and needs its id; see gw history\n$/)
+  assert.equal(repeated.code, 1)
+  const named = await run('rollback', '--to', '2')
+  assert.match(
+    named.stderr,
+    /^rollback to deploy 2 of 20\S+ by \S+ \("louder"\)\nwarning: deploy 2 was rolled back before\n$/,
+  )
+  assert.equal(await hello(), 'changed')
   const unknown = await run('rollback', '--to', '99')
   assert.match(unknown.stderr, /answered 404: there is no deploy '99'; see gw history\n$/)
   assert.equal(unknown.code, 1)

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { BASE_FILE, type TeamScope } from '@sluice/config'
 import { DOCUMENT_PATH } from '@sluice/control-client'
-import type { Static } from '@sluice/core'
+import { rolledBackContents, type Static } from '@sluice/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseAbortCondition } from '../deploy/abort-condition.js'
 import type { DeployRequest, StartResult } from '../deploy/coordinator.js'
@@ -255,10 +255,17 @@ function conditionOf({ headers }: FastifyRequest): string | null {
 function rollbackTarget(backend: ApiBackend, group: string, to: number | undefined): Deploy {
   if (to !== undefined) return deployOf(backend, group, to)
   const { head, deploys } = groupOf(backend.log.state, group)
-  const earlier = deploys
-    .filter(({ status, digest }) => status === 'committed' && digest !== head?.digest)
+  const committed = deploys.filter(({ status }) => status === 'committed')
+  const rolledBack = rolledBackContents(
+    committed.map(({ digest, rollbackTo }) => ({ content: digest, isRollback: rollbackTo !== null })),
+  )
+  const earlier = committed
+    .filter(({ digest }) => digest !== head?.digest && !rolledBack.has(digest))
     .at(-1)
   if (earlier === undefined)
-    throw new ControlProblem('GW_CONTROL_NOT_FOUND', `the group '${group}' has no earlier deploy`)
+    throw new ControlProblem(
+      'GW_CONTROL_NOT_FOUND',
+      `the group '${group}' has no earlier deploy, or it was rolled back and needs its number`,
+    )
   return earlier
 }

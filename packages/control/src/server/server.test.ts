@@ -74,6 +74,8 @@ test('history, bundles, diff and rollback', async (t) => {
       [null, ''],
     ],
   )
+  const repeated = await controller.call('POST', '/v1/groups/edge/rollback', { body: {} })
+  assert.deepEqual([repeated.status, repeated.body.code], [404, 'GW_CONTROL_NOT_FOUND'])
   assert.equal((await controller.call('GET', '/v1/groups/edge/deploys/99')).status, 404)
 })
 

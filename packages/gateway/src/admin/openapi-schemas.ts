@@ -35,6 +35,7 @@ const targetState = {
 }
 
 const deployMembers = { id: text, at: time, digest: text, origin, actor: text, note: text }
+const rollbackTo = { ...text, description: 'Id of the deploy whose document was applied again.' }
 
 /** Schemas referenced by the operations in `openapi.ts`. */
 export const OPENAPI_SCHEMAS = {
@@ -122,7 +123,7 @@ export const OPENAPI_SCHEMAS = {
     { targets: logTargets },
   ),
   Deploys: object({ digest, deploys: listOf(ref('Deploy')) }),
-  Deploy: object(deployMembers),
+  Deploy: object(deployMembers, { rollbackTo }),
   Changes: object({ changes: listOf(ref('Change')) }),
   Change: object(
     {
@@ -171,12 +172,22 @@ export const OPENAPI_SCHEMAS = {
     ),
     additionalProperties: false,
   },
-  Applied: object({
-    result: { enum: ['applied', 'unchanged', 'valid', 'prepared'] },
-    digest,
-    changes: listOf(ref('Change')),
-    warnings: listOf(ref('Diagnostic')),
-  }),
+  Applied: object(
+    {
+      result: { enum: ['applied', 'unchanged', 'valid', 'prepared'] },
+      digest,
+      changes: listOf(ref('Change')),
+      warnings: listOf(ref('Diagnostic')),
+    },
+    { rollback: ref('RollbackTarget') },
+  ),
+  RollbackTarget: object(
+    {
+      ...deployMembers,
+      wasRolledBack: { type: 'boolean', description: 'True if a rollback has replaced its document.' },
+    },
+    { rollbackTo },
+  ),
   HeldDigest: { ...object({ digest: text }), additionalProperties: false },
   Discarded: object({ result: { const: 'discarded' }, digest: text }),
   Diagnostic: object({
@@ -191,7 +202,7 @@ export const OPENAPI_SCHEMAS = {
   Rollback: {
     type: 'object',
     additionalProperties: false,
-    properties: { to: { ...text, description: 'Id of a deploy. Omit it for the previous one.' }, note: text },
+    properties: { to: { ...text, description: 'Id of a deploy. Omit it for the newest one with another document that was not rolled back.' }, note: text },
   },
   PurgeScope: {
     type: 'object',

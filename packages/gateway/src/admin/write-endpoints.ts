@@ -96,7 +96,7 @@ async function postRollback(call: AdminCall): Promise<AdminAnswer> {
   if (result !== null) return applyAnswer(result)
   const detail =
     to === null
-      ? 'there is no earlier deploy; see GET /v1/deploys'
+      ? 'there is no earlier deploy, or it was rolled back and needs its id; see GET /v1/deploys'
       : `there is no deploy '${to}'; see GET /v1/deploys`
   return problemAnswer('GW_ADMIN_NOT_FOUND', detail)
 }

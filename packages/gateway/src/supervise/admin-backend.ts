@@ -61,8 +61,8 @@ export interface AdminBackend {
   /** Holds a prepared document until it is activated or discarded. */
   readonly held: Pick<HeldRollout, 'prepare' | 'settle'>
   /**
-   * Applies an earlier document: a deploy's id, or null for the previous one. Resolves with null if there is
-   * none.
+   * Applies an earlier document: that of a deploy's id, or null for the previous one that was not rolled back. Resolves
+   * with null if there is none.
    */
   rollback(to: string | null, request: WriteRequest): Promise<ApplyResult | null>
   /** Upgrades. While one is running, the configuration and the limits must not change. */

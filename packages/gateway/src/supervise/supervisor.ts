@@ -230,10 +230,12 @@ export class Supervisor implements AdminBackend {
 
   async rollback(to: string | null, request: WriteRequest): Promise<ApplyResult | null> {
     const servingDigest = this.#deployment.current?.bundle.digest ?? null
-    const deploy = this.#history.find({ id: to, servingDigest })
-    if (deploy === null) return null
-    const note = request.note === '' ? `rollback to ${deploy.id}` : request.note
-    return this.apply({ name: deploy.name, text: deploy.text }, { ...request, note })
+    const target = this.#history.rollbackTarget(to, servingDigest)
+    if (target === null) return null
+    const { name, text, ...rollback } = target
+    const note = request.note === '' ? `rollback to ${target.id}` : request.note
+    const result = await this.apply({ name, text }, { ...request, note, rollbackTo: target.id })
+    return 'changes' in result ? { ...result, rollback } : result
   }
 
   status(): SupervisorStatus {

@@ -39,6 +39,8 @@ export interface DeployRequest {
   /** True if the command line sets the number of pods. Then it also applies to an existing Deployment. */
   readonly setsReplicas: boolean
   readonly note: string
+  /** Number of the revision that is deployed again; absent unless it is a rollback. */
+  readonly rollbackTo?: number
   /** True to delete objects of earlier deployments that are no longer needed. */
   readonly prunes: boolean
   readonly isForced: boolean
@@ -263,7 +265,7 @@ export class GatewayDeploy {
     { revisions: before, way, settings }: DeployPlan,
     { digest }: DeployOutcome,
   ): Promise<void> {
-    const { text, note, identity } = this.#request
+    const { text, note, identity, rollbackTo } = this.#request
     const revision = {
       number: nextNumber(before),
       at: new Date().toISOString(),
@@ -272,6 +274,7 @@ export class GatewayDeploy {
       way,
       text,
       settings,
+      ...(rollbackTo === undefined ? {} : { rollbackTo }),
     }
     await saveRevision(this.#cluster, identity, { revision, before })
   }

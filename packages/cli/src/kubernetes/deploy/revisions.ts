@@ -1,3 +1,4 @@
+import { rolledBackContents } from '@sluice/core'
 import type { Tier } from '@sluice/gateway'
 import type { Cluster, LiveObject } from '../cluster/cluster.js'
 import { type KubernetesObject, metadataOf, type ObjectIdentity } from '../objects/object.js'
@@ -29,6 +30,8 @@ export interface Revision {
   readonly way: Way
   readonly text: string
   readonly settings: PodSettings
+  /** Number of the revision that was deployed again; absent unless this is a rollback. */
+  readonly rollbackTo?: number
 }
 
 /** Deployment method: pods reload the document, pods are replaced, or only other objects change. */
@@ -50,6 +53,21 @@ export async function readRevisions(cluster: Cluster, identity: ObjectIdentity):
     .map((live) => revisionOf(live, identity))
     .filter((revision) => revision !== null)
     .sort((a, b) => b.number - a.number)
+}
+
+/** Returns the contents of the revisions that were rolled back, as `contentOf` returns them. */
+export function rolledBackRevisions(revisions: readonly Revision[]): ReadonlySet<string> {
+  const past = revisions.map((one) => ({
+    content: contentOf(one),
+    isRollback: one.rollbackTo !== undefined,
+  }))
+  return rolledBackContents(past.reverse())
+}
+
+/** Returns a text that is the same for revisions with the same document and settings. */
+export function contentOf({ text, settings }: Revision): string {
+  const { replacedFor: _, ...others } = settings
+  return JSON.stringify([text, Object.entries(others).sort()])
 }
 
 /** Returns the number of the next revision. */
@@ -99,14 +117,15 @@ function revisionOf(live: LiveObject, identity: ObjectIdentity): Revision | null
     Record<string, string>
   >
   try {
-    const { number, at, note, digest, way, settings } = JSON.parse(facts) as Omit<Revision, 'text'>
+    const { number, at, note, digest, way, settings, rollbackTo } = JSON.parse(facts) as Omit<Revision, 'text'>
     const { tier, replicas, image, secret, maxReplicas, replacedFor } = settings
-    const isWhole = [number, replicas, maxReplicas ?? 1].every((one) => Number.isInteger(one) && one > 0)
+    const isWhole = [number, replicas, maxReplicas ?? 1, rollbackTo ?? 1].every((one) => Number.isInteger(one) && one > 0)
     const texts = [text, at, note, digest ?? '', way, tier, image, secret ?? '', replacedFor ?? '']
     if (live.metadata.name !== metadataOf(identity, `-revision-${number}`).name) return null
     if (text === undefined || !isWhole || texts.some((one) => typeof one !== 'string')) return null
     return {
       ...{ number, at, note, digest, way, text },
+      ...(rollbackTo === undefined ? {} : { rollbackTo }),
       settings: {
         ...{ tier, replicas, image },
         ...(secret === undefined ? {} : { secret }),

@@ -1,5 +1,5 @@
 import type { Diagnostic, PlanChange } from '@sluice/config'
-import type { Origin } from './deploy-history.js'
+import type { Origin, RollbackTarget } from './deploy-history.js'
 import type { Objection } from './rollout.js'
 
 /** Called when all workers have prepared a bundle. True activates it; false discards it. */
@@ -19,6 +19,8 @@ export interface ApplyRequest {
   readonly force?: boolean
   /** True to also write the document to the gateway's file, so that it survives a restart. */
   readonly save?: boolean
+  /** Id of the earlier deploy whose document this is; absent unless it is a rollback. */
+  readonly rollbackTo?: string
   /** Called after preparing and before activating; absent to activate right away. */
   readonly confirm?: ConfirmActivation
 }
@@ -43,6 +45,8 @@ export interface Accepted {
   readonly isSaved?: boolean
   /** Reason why the document was not saved. */
   readonly notSaved?: string
+  /** Deploy whose document was applied again; absent unless it is a rollback. */
+  readonly rollback?: Omit<RollbackTarget, 'name' | 'text'>
 }
 
 /** The most recent attempt to apply a document, for operators. */

@@ -35,16 +35,42 @@ test('the oldest deploys are deleted beyond the limit, and ids keep growing', (t
   for (let i = 0; i < MAX_DEPLOYS + 5; i++) history.record(facts(`d${i}`), { name: 'f', text: 'T' })
   assert.equal(readdirSync(join(dir, 'deploys')).length, MAX_DEPLOYS)
   assert.equal(history.list()[0]?.id, String(MAX_DEPLOYS + 5))
-  assert.equal(history.find({ id: '1', servingDigest: null }), null)
+  assert.equal(history.find('1'), null)
 })
 
 test('without an id the newest deploy that differs from the active one is found', (t) => {
   const history = new DeployHistory(directory(t))
   history.record(facts('a'), { name: 'f', text: 'A' })
   history.record(facts('b'), { name: 'f', text: 'B' })
-  assert.equal(history.find({ id: null, servingDigest: 'b' })?.text, 'A')
-  assert.equal(history.find({ id: '2', servingDigest: 'b' })?.text, 'B')
-  assert.equal(history.find({ id: '../../etc/passwd', servingDigest: 'b' }), null)
+  assert.equal(history.rollbackTarget(null, 'b')?.text, 'A')
+  assert.equal(history.rollbackTarget('2', 'b')?.text, 'B')
+  assert.equal(history.rollbackTarget('../../etc/passwd', 'b'), null)
+})
+
+test('a second rollback goes further back, and not to the document that the first one replaced', (t) => {
+  const dir = directory(t)
+  const history = new DeployHistory(dir)
+  const deploy = (digest: string, rollbackTo?: string) =>
+    history.record(rollbackTo === undefined ? facts(digest) : { ...facts(digest), rollbackTo }, {
+      name: 'f',
+      text: digest,
+    })
+  const target = (id: string | null = null) => {
+    const found = new DeployHistory(dir).rollbackTarget(id, history.list()[0]!.digest)
+    return found === null ? null : [found.id, found.wasRolledBack]
+  }
+  for (const digest of ['a', 'b', 'c']) deploy(digest)
+  assert.deepEqual(target(), ['2', false])
+  deploy('b', '2')
+  assert.deepEqual(target(), ['1', false])
+  assert.deepEqual(target('3'), ['3', true])
+  deploy('a', '1')
+  assert.equal(target(), null)
+  // A deploy, or a rollback that names it, makes a document good again.
+  deploy('b')
+  assert.deepEqual(target(), ['5', false])
+  deploy('c', '3')
+  assert.deepEqual(target('3'), ['3', false])
 })
 
 test('stored deploys are readable only by the owner, and broken files are ignored', (t) => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DocumentSource } from '@sluice/config'
-import { makeFolders, writePrivateFile } from '@sluice/core'
+import { makeFolders, rolledBackContents, writePrivateFile } from '@sluice/core'
 
 /** Source of a document. */
 export type Origin = 'file' | 'api' | 'last-good' | 'control'
@@ -16,6 +16,14 @@ export interface Deploy {
   /** Caller: a token's id, a signal, or `file`. */
   readonly actor: string
   readonly note: string
+  /** Id of the deploy whose document was applied again; absent unless it was a rollback. */
+  readonly rollbackTo?: string
+}
+
+/** A deploy that a rollback goes to. */
+export interface RollbackTarget extends StoredDeploy {
+  /** True if a rollback has replaced its document. Only a rollback that names its id goes there. */
+  readonly wasRolledBack: boolean
 }
 
 /** A deploy with its document. References are stored as names, not values. */
@@ -53,15 +61,24 @@ export class DeployHistory {
     return recorded
   }
 
+  /** Returns the deploy with the id, or null. */
+  find(id: string): StoredDeploy | null {
+    return this.#deploys.some((deploy) => deploy.id === id) ? this.#read(this.#path(id)) : null
+  }
+
   /**
-   * Returns the deploy with the id, or without an id the newest one that differs from the active document.
-   * Null if there is none.
+   * Returns the deploy with the id, or without an id the newest one that differs from the active document and was not
+   * rolled back. Null if there is none.
    */
-  find(options: { readonly id: string | null; readonly servingDigest: string | null }): StoredDeploy | null {
-    const isWanted = (deploy: Deploy): boolean =>
-      options.id === null ? deploy.digest !== options.servingDigest : deploy.id === options.id
-    const found = this.#deploys.findLast(isWanted)
-    return found === undefined ? null : this.#read(this.#path(found.id))
+  rollbackTarget(id: string | null, servingDigest: string | null): RollbackTarget | null {
+    const rolledBack = rolledBackContents(
+      this.#deploys.map(({ digest, rollbackTo }) => ({ content: digest, isRollback: rollbackTo !== undefined })),
+    )
+    const wanted = this.#deploys.findLast((deploy) =>
+      id === null ? deploy.digest !== servingDigest && !rolledBack.has(deploy.digest) : deploy.id === id,
+    )
+    const stored = wanted === undefined ? null : this.find(wanted.id)
+    return stored === null ? null : { ...stored, wasRolledBack: rolledBack.has(stored.digest) }
   }
 
   #path(id: string): string {

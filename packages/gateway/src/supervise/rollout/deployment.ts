@@ -239,11 +239,12 @@ export class Deployment {
   /** Stores the document for restarts and rollbacks. A full disk loses this copy, not the deploy. */
   #keep(bundle: ConfigBundle, source: DocumentSource, request: ApplyRequest): void {
     const { lastGood, history, log } = this.#dependencies
-    const { origin, actor, note } = request
+    const { origin, actor, note, rollbackTo } = request
     try {
       lastGood.save({ digest: bundle.digest, ...source })
       if (origin === 'last-good' || history.list()[0]?.digest === bundle.digest) return
-      history.record({ at: new Date().toISOString(), digest: bundle.digest, origin, actor, note }, source)
+      const facts = { at: new Date().toISOString(), digest: bundle.digest, origin, actor, note }
+      history.record(rollbackTo === undefined ? facts : { ...facts, rollbackTo }, source)
     } catch (error) {
       /** Logged rather than thrown: the deploy is already active. */
       log.error('config.not-kept', {

@@ -36,7 +36,7 @@ export class DocumentQuestions {
     const { bundle: active, history, documents } = this.#options
     const bundle = active()
     const deploy = history.list().find(({ digest }) => digest === bundle?.digest)
-    const stored = history.find({ id: deploy?.id ?? '', servingDigest: null })
+    const stored = history.find(deploy?.id ?? '')
     if (bundle === null || stored === null) return null
     return documents.ask({ kind: 'document', bundle, text: stored.text })
   }
@@ -48,8 +48,8 @@ export class DocumentQuestions {
   async diffDeploys(from: string | null, to: string | null): Promise<DocumentAnswer | null> {
     const { history, documents } = this.#options
     const [newest, previous = newest] = history.list()
-    const before = history.find({ id: from ?? previous?.id ?? '', servingDigest: null })
-    const after = history.find({ id: to ?? newest?.id ?? '', servingDigest: null })
+    const before = history.find(from ?? previous?.id ?? '')
+    const after = history.find(to ?? newest?.id ?? '')
     return before === null || after === null ? null : documents.compare(sourceOf(before), sourceOf(after))
   }
 }
