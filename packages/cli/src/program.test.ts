@@ -108,7 +108,10 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
   ['logs search --last 3 --all', /^option '--last <n>' cannot be used with option '--all'; /],
   ['logs tail --follow --no-follow', /^option '--follow' cannot be used with option '--no-follow'; /],
   ['consumer set a --role b --no-role', /^option '--role' cannot be used with option '--no-role'; /],
-  ['explain --id a -H b:c -c d', /^option '--id <request>' cannot be used with option '-H, --header <line>'; /],
+  [
+    'explain --id a -H b:c -c d',
+    /^option '--id <request>' cannot be used with option '-H, --header <line>'; /,
+  ],
   ['explain GET / -c a --since 1h', /^--since needs --id; see gw explain --help\n$/],
   [
     'control start --behind-proxy --tls-cert a',

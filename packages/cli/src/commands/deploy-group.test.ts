@@ -78,7 +78,10 @@ test('a group has the same verbs as one gateway', async (t) => {
   assert.match(rolledBack.stderr, /^rollback to deploy \d+ of 20\S+ by \S+/)
   assert.equal((await run(['show', String(deploy), '--group', 'edge'])).stdout, document('/two'))
   const repeated = await run(['rollback', '--group', 'edge'])
-  assert.match(repeated.stderr, /^the group 'edge' has no earlier deploy that was not rolled back; see gw history/)
+  assert.match(
+    repeated.stderr,
+    /^the group 'edge' has no earlier deploy that was not rolled back; see gw history/,
+  )
   assert.equal(repeated.code, 1)
   const named = await run(['rollback', '--group', 'edge', '--to', String(deploy)])
   assert.match(named.stderr, /^warning: deploy \d+ was rolled back before$/m)
@@ -219,7 +222,11 @@ test('a missing controller and wrong options have clear messages', async (t) => 
   const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
     [['fleet', '--server', 'http://127.0.0.1:1'], 5, /cannot reach the controller at .*GW_CONTROL_SERVER/],
     [['show'], 64, /the group is missing/],
-    [['history', '--group', 'edge', '--kubernetes'], 64, /'--group <name>' cannot be used with option '--kubernetes'/],
+    [
+      ['history', '--group', 'edge', '--kubernetes'],
+      64,
+      /'--group <name>' cannot be used with option '--kubernetes'/,
+    ],
     [['deploy', 'gateway.yaml', '--group', 'edge', '--quorum', '120%'], 64, /use for example 50%/],
     [['deploy', 'gateway.yaml', '--group', 'edge', '--save'], 64, /--save is for a single gateway/],
     [['deploy', 'gateway.yaml', '--canary', '1'], 64, /--canary needs --group/],

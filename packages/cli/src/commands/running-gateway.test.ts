@@ -335,7 +335,10 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   )
   // The document that was rolled back comes back only if it is named.
   const repeated = await run('rollback')
-  assert.match(repeated.stderr, /there is no earlier deploy, or it was rolled back and needs its id; see gw history\n$/)
+  assert.match(
+    repeated.stderr,
+    /there is no earlier deploy, or it was rolled back and needs its id; see gw history\n$/,
+  )
   assert.equal(repeated.code, 1)
   const named = await run('rollback', '--to', '2')
   assert.match(

@@ -12,10 +12,7 @@ export function withGroup(command: GwCommand): GwCommand {
 /** Adds `--team`, which selects a part of the source of a group. */
 export function withTeam(command: GwCommand): GwCommand {
   return command
-    .option(
-      '--team <name>',
-      'with --group: the document is the folder or file with the fragments of a team',
-    )
+    .option('--team <name>', 'with --group: the document is the folder or file with the fragments of a team')
     .onlyWith('group', 'team')
 }
 

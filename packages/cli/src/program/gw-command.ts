@@ -35,15 +35,16 @@ export class GwCommand extends Command {
     const context = given as HelpContext | undefined
     const [word, ...rest] = helpWords(this)
     const isGroup = this.commands.length > 0 && this.registeredArguments.length === 0
-    if (!isGroup || word === undefined || word.startsWith('-')) return super.outputHelp(context)
-    const child = this.commands.find((one) => one.name() === word || one.aliases().includes(word))
-    if (child !== undefined) {
+    const child = this.commands.find((one) => one.name() === word || one.aliases().includes(word!))
+    if (!isGroup || word === undefined || word.startsWith('-')) super.outputHelp(context)
+    else if (child !== undefined) {
       child.args = rest
-      return child.outputHelp(context)
+      child.outputHelp(context)
+    } else {
+      this.args = [word]
+      // Commander's own report, which its types do not declare.
+      ;(this as unknown as { readonly unknownCommand: () => never }).unknownCommand()
     }
-    this.args = [word]
-    // Commander's own report, which its types do not declare.
-    ;(this as unknown as { readonly unknownCommand: () => never }).unknownCommand()
   }
 
   /** Adds options that several commands share. */

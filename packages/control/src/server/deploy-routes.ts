@@ -259,9 +259,7 @@ function rollbackTarget(backend: ApiBackend, group: string, to: number | undefin
   const rolledBack = rolledBackContents(
     committed.map(({ digest, rollbackTo }) => ({ content: digest, isRollback: rollbackTo !== null })),
   )
-  const earlier = committed
-    .filter(({ digest }) => digest !== head?.digest && !rolledBack.has(digest))
-    .at(-1)
+  const earlier = committed.filter(({ digest }) => digest !== head?.digest && !rolledBack.has(digest)).at(-1)
   if (earlier === undefined)
     throw new ControlProblem(
       'GW_CONTROL_NOT_FOUND',

@@ -6,6 +6,8 @@ export const count = { type: 'integer', minimum: 0 }
 export const digest = { type: ['string', 'null'], pattern: '^[0-9a-f]{64}$' }
 /** Schema of an instant. */
 export const time = { type: 'string', format: 'date-time' }
+/** Schema of the source of a document. */
+export const origin = { enum: ['file', 'api', 'last-good', 'control'] }
 /** Returns the schema of a list. */
 export const listOf = (items: object) => ({ type: 'array', items })
 /** Returns a reference to a schema of the description. */

@@ -1,8 +1,19 @@
-import { count, digest, listOf, numbers, object, ref, text, textOrNull, time } from './openapi-parts.js'
+import { DEPLOY_SCHEMAS } from './openapi-deploy-schemas.js'
+import {
+  count,
+  digest,
+  listOf,
+  numbers,
+  object,
+  origin,
+  ref,
+  text,
+  textOrNull,
+  time,
+} from './openapi-parts.js'
 import { PLAN_SCHEMAS } from './openapi-plan-schemas.js'
 import { RECORD_SCHEMAS } from './openapi-record-schemas.js'
 
-const origin = { enum: ['file', 'api', 'last-good', 'control'] }
 const policyRuns = {
   type: 'object',
   description: 'Measured runs of policies by their id.',
@@ -34,11 +45,9 @@ const targetState = {
   drained: { type: 'boolean' },
 }
 
-const deployMembers = { id: text, at: time, digest: text, origin, actor: text, note: text }
-const rollbackTo = { ...text, description: 'Id of the deploy whose document was applied again.' }
-
 /** Schemas referenced by the operations in `openapi.ts`. */
 export const OPENAPI_SCHEMAS = {
+  ...DEPLOY_SCHEMAS,
   ...PLAN_SCHEMAS,
   ...RECORD_SCHEMAS,
   Problem: {
@@ -122,8 +131,6 @@ export const OPENAPI_SCHEMAS = {
     },
     { targets: logTargets },
   ),
-  Deploys: object({ digest, deploys: listOf(ref('Deploy')) }),
-  Deploy: object(deployMembers, { rollbackTo }),
   Changes: object({ changes: listOf(ref('Change')) }),
   Change: object(
     {
@@ -172,22 +179,6 @@ export const OPENAPI_SCHEMAS = {
     ),
     additionalProperties: false,
   },
-  Applied: object(
-    {
-      result: { enum: ['applied', 'unchanged', 'valid', 'prepared'] },
-      digest,
-      changes: listOf(ref('Change')),
-      warnings: listOf(ref('Diagnostic')),
-    },
-    { rollback: ref('RollbackTarget') },
-  ),
-  RollbackTarget: object(
-    {
-      ...deployMembers,
-      wasRolledBack: { type: 'boolean', description: 'True if a rollback has replaced its document.' },
-    },
-    { rollbackTo },
-  ),
   HeldDigest: { ...object({ digest: text }), additionalProperties: false },
   Discarded: object({ result: { const: 'discarded' }, digest: text }),
   Diagnostic: object({
@@ -199,11 +190,6 @@ export const OPENAPI_SCHEMAS = {
     message: text,
     remedy: text,
   }),
-  Rollback: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { to: { ...text, description: 'Id of a deploy. Omit it for the newest one with another document that was not rolled back.' }, note: text },
-  },
   PurgeScope: {
     type: 'object',
     additionalProperties: false,

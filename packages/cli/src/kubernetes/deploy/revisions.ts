@@ -117,9 +117,14 @@ function revisionOf(live: LiveObject, identity: ObjectIdentity): Revision | null
     Record<string, string>
   >
   try {
-    const { number, at, note, digest, way, settings, rollbackTo } = JSON.parse(facts) as Omit<Revision, 'text'>
+    const { number, at, note, digest, way, settings, rollbackTo } = JSON.parse(facts) as Omit<
+      Revision,
+      'text'
+    >
     const { tier, replicas, image, secret, maxReplicas, replacedFor } = settings
-    const isWhole = [number, replicas, maxReplicas ?? 1, rollbackTo ?? 1].every((one) => Number.isInteger(one) && one > 0)
+    const isWhole = [number, replicas, maxReplicas ?? 1, rollbackTo ?? 1].every(
+      (one) => Number.isInteger(one) && one > 0,
+    )
     const texts = [text, at, note, digest ?? '', way, tier, image, secret ?? '', replacedFor ?? '']
     if (live.metadata.name !== metadataOf(identity, `-revision-${number}`).name) return null
     if (text === undefined || !isWhole || texts.some((one) => typeof one !== 'string')) return null

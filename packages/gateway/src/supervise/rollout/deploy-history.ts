@@ -72,7 +72,10 @@ export class DeployHistory {
    */
   rollbackTarget(id: string | null, servingDigest: string | null): RollbackTarget | null {
     const rolledBack = rolledBackContents(
-      this.#deploys.map(({ digest, rollbackTo }) => ({ content: digest, isRollback: rollbackTo !== undefined })),
+      this.#deploys.map(({ digest, rollbackTo }) => ({
+        content: digest,
+        isRollback: rollbackTo !== undefined,
+      })),
     )
     const wanted = this.#deploys.findLast((deploy) =>
       id === null ? deploy.digest !== servingDigest && !rolledBack.has(deploy.digest) : deploy.id === id,
