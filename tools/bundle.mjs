@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, posix, relative } from 'node:path'
 import { build } from 'esbuild'
+import { writeManPages } from './man-pages.mjs'
 
 /**
  * Bundles the compiled modules of each package into `dist/bundle`, to which its `exports` point. Node.js needs about a
@@ -33,6 +34,7 @@ const root = join(import.meta.dirname, '..')
 const SETTINGS = [import.meta.filename, join(root, 'node_modules/.package-lock.json')]
 await Promise.all(PACKAGES.map((name) => bundlePackage(join(root, 'packages', name))))
 await bundlePage(join(root, 'packages/ui'))
+await describeCommands(join(root, 'packages/cli/dist'))
 
 async function bundlePackage(folder) {
   const dist = join(folder, 'dist')
@@ -93,6 +95,21 @@ async function bundlePage(folder) {
       page.replace(/ICON|STYLE|SCRIPT/g, (name) => names[name]),
     )
   }
+  writeFileSync(stamp, '')
+}
+
+/** Writes the manual pages of `gw`, including those of the benchmarks. */
+async function describeCommands(dist) {
+  const stamp = join(dist, '.described')
+  const sources = [
+    join(dist, '.bundled'),
+    join(root, 'bench/dist/commands.js'),
+    join(root, 'tools/man-pages.mjs'),
+  ]
+  if (newest(sources) <= timeOf(stamp)) return
+  const { createProgram } = await import(join(dist, 'program.js'))
+  const { SECTIONS } = await import(join(dist, 'program/help.js'))
+  writeManPages(join(dist, 'man'), createProgram(), SECTIONS)
   writeFileSync(stamp, '')
 }
 

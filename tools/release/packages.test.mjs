@@ -55,6 +55,7 @@ test('every package has what a registry shows, and internal dependencies at the 
 test('packages hold what gw needs, and no tests, sources or source maps', () => {
   for (const [name, file] of [
     ['@sluice/cli', 'bin/gw.mjs'],
+    ['@sluice/cli', 'dist/man/gw-deploy.1'],
     ['@sluice/cli', 'CHANGELOG.md'],
     ['@sluice/bench', 'reference/apinizer.json'],
     ['@sluice/gateway', 'dist/bundle/worker.main.js'],

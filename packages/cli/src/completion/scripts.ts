@@ -68,6 +68,7 @@ compdef _gw gw
   # Names are compared without quotes.
   set -l last (string replace -ra -- '["\\'\\\\\\\\]' '' (commandline -ct))
   for line in (gw __complete -- $words $last 2>/dev/null)
+    # File names.
     if string match -q -- \\tfiles $line
       set -l prefix (string match -r -- '^--[^=]+=' $last)
       # The option stays in front of the path.

@@ -2,7 +2,7 @@ import { Command, type HelpContext, InvalidArgumentError, Option } from 'command
 import type { DocumentOptions } from '../input/options.js'
 import { EXIT } from '../output/failure.js'
 import type { Format } from '../output/output.js'
-import { exampleText, GwHelp } from './help.js'
+import { exampleText, GwHelp, wrappedExample } from './help.js'
 import { optionForWord } from './stray-words.js'
 
 /** Implementation of a command. It returns its exit code; nothing is success. */
@@ -12,6 +12,7 @@ type Load<O> = () => Promise<Run<O>>
 /** A command of `gw`. Its methods add what several commands share. */
 export class GwCommand extends Command {
   declare parent: GwCommand | null
+  /** Command lines, broken to fit into the help. */
   readonly examples: string[] = []
   readonly inherited: string[] = []
   server: boolean | null = null
@@ -142,8 +143,8 @@ export class GwCommand extends Command {
   }
 
   example(...lines: readonly string[]): this {
-    this.examples.push(...lines)
-    return this.addHelpText('after', exampleText(lines))
+    this.examples.push(...lines.map(wrappedExample))
+    return this.addHelpText('after', () => exampleText(this.examples))
   }
 
   /** Lists options in the help that the command takes from the command above it. */

@@ -66,14 +66,14 @@ export function helpEnd(command: Described): string {
   return sections.join('\n')
 }
 
-/** Returns the examples of a command as a section of its help. */
+/** Returns the broken examples of a command as a section of its help. */
 export function exampleText(lines: readonly string[]): string {
   const heading = lines.length === 1 ? 'Example' : 'Examples'
-  return `\n${heading}:\n${indented(lines.map(wrappedExample))}`
+  return `\n${heading}:\n${indented(lines)}`
 }
 
 /** Breaks a long command line before options, with backslashes, so that it can still be pasted. */
-function wrappedExample(line: string): string {
+export function wrappedExample(line: string): string {
   const lines: string[] = []
   for (const part of line.split(/ (?=-)/)) {
     const last = lines.at(-1)
