@@ -56,8 +56,10 @@ const LAYERS = {
     'planning',
     'semantics',
     'compare fragments load manual',
+    'format lint',
     '.',
   ],
+  'packages/config/src/lint': ['rules', '.'],
   'packages/policies/src': [
     'shared',
     'crypto',

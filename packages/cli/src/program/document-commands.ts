@@ -14,6 +14,7 @@ export function addDocumentCommands(program: GwCommand): void {
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/validate.js')).validate)
     .example('gw validate gateway.yaml', 'cat gateway.yaml | gw validate -c -')
+  addLint(program)
   program
     .command('render')
     .description('print the plan of a document, with defaults and without secrets')
@@ -23,6 +24,33 @@ export function addDocumentCommands(program: GwCommand): void {
     .example('gw render -c gateway.yaml -o yaml')
   addExplain(program)
   addSchema(program)
+}
+
+function addLint(program: GwCommand): void {
+  program
+    .command('lint')
+    .description(
+      'check documents for mistakes that are valid: security, order of policies, limits, unused parts',
+    )
+    .argument('[documents...]', 'document files')
+    .option('-c, --config <file>', 'document file; - reads from stdin; repeatable', collect)
+    .option('--rules', 'list all rules')
+    .option('--explain <rule>', 'explain a rule, with examples')
+    .option('--disable <rule>', 'do not check a rule; repeatable', collect)
+    .choice(
+      '--fail-on <severity>',
+      'least severity that exits with 2',
+      ['error', 'warning', 'info'],
+      'warning',
+    )
+    .option('--online', 'also check with the network that targets can be reached')
+    .choice('-o, --output <format>', 'output format', ['table', 'json', 'yaml', 'sarif'], 'table')
+    .runs(async () => (await import('../commands/lint.js')).lint)
+    .example(
+      'gw lint gateway.yaml',
+      'gw lint --explain unprotected-route',
+      'gw lint gateway.yaml -o sarif > lint.sarif',
+    )
 }
 
 function addSchema(program: GwCommand): void {

@@ -1,6 +1,8 @@
 /** An error or warning about a document. */
 export interface Diagnostic {
   readonly severity: 'error' | 'warning'
+  /** Rule of `gw lint` that a warning belongs to. */
+  readonly rule?: string
   readonly file: string
   /** Line, starting at 1. */
   readonly line: number

@@ -26,6 +26,7 @@ import { type Document, documentSchema, type RouteDocument } from '../schema/doc
 import { writtenPolicies } from '../schema/policy-uses.js'
 import { writtenSecretPaths } from '../secrets/written-secrets.js'
 import { inspect } from '../semantics/inspect.js'
+import type { Inspection } from '../semantics/inspection.js'
 import { isTemplate } from '../template/text-template.js'
 
 /** Options for loading a document. */
@@ -51,6 +52,8 @@ export interface LoadOptions {
   readonly isForElsewhere?: boolean
   /** True if secrets in clear text are errors, except digests of secrets. The policies must be loaded. */
   readonly refusesSecrets?: boolean
+  /** Called with the whole document if it is valid. */
+  readonly examine?: (inspection: Inspection) => void
 }
 
 /** A bundle, or all errors of the document. */
@@ -132,7 +135,9 @@ export function loadParts(
   const routes = isComplete ? inOrder(order, valid.document.routes, ({ document }) => document) : []
   if (isComplete) {
     const inspection = { ...valid, ...access, whole: resolved, catalog, plugins, report }
-    inspect(inspection, { ...inspection, document: { ...valid.document, routes } })
+    const all = { ...inspection, document: { ...valid.document, routes } }
+    inspect(inspection, all)
+    if (!report.hasErrors) options.examine?.(all)
   }
   const diagnostics = report.diagnostics()
   const { isForElsewhere = false } = options

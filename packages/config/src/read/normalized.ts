@@ -11,6 +11,7 @@ interface Deprecation extends Issue {
   readonly path: DocumentPath
   readonly at: 'key' | 'value'
   readonly severity: 'error' | 'warning'
+  readonly rule?: string
 }
 
 /** A document in which every setting has its current form. */
@@ -215,7 +216,7 @@ class Normalizer {
   }
 
   #warn(path: DocumentPath, message: string, remedy: string): void {
-    this.#deprecations.push({ path, at: 'key', severity: 'warning', message, remedy })
+    this.#deprecations.push({ path, at: 'key', severity: 'warning', rule: 'deprecated', message, remedy })
   }
 }
 

@@ -5,8 +5,10 @@ import { flagAt, type Overrides } from '../read/overrides.js'
 import type { WrittenDocument } from '../read/read-document.js'
 
 /** An error or warning at a location of the document. */
-interface Finding extends Issue {
+export interface Finding extends Issue {
   readonly path: DocumentPath
+  /** Rule of `gw lint` that a warning belongs to. */
+  readonly rule?: string
   /** Position to report: the key or the value. Default: the value. */
   readonly at?: 'key' | 'value'
   readonly severity?: 'error' | 'warning'
@@ -72,6 +74,21 @@ export class Report {
     return this.#source.issues.length > 0 || this.#findings.some(isError)
   }
 
+  /** Returns the warnings that have been added, in that order. */
+  get warnings(): readonly Finding[] {
+    return this.#findings.filter(({ severity }) => severity === 'warning')
+  }
+
+  /** Returns the position of a finding in the text, and its path as written there. */
+  locate(finding: Pick<Finding, 'path' | 'at' | 'offset'>): {
+    readonly line: number
+    readonly column: number
+    readonly written: DocumentPath
+  } {
+    const { line, column } = this.#positionOf(finding)
+    return { line, column, written: this.#source.writtenPath(finding.path) }
+  }
+
   /** Returns all findings by position. Duplicates at one position, which aliases cause, are removed. */
   diagnostics(): readonly Diagnostic[] {
     const all = [...this.#ofText(), ...this.#ofContent()].sort(compareDiagnostics)
@@ -105,11 +122,21 @@ export class Report {
       const position = this.#positionOf(finding)
       if (unread.has(position.offset)) return []
       if (end !== null && (finding.presumesAll || position.offset >= end)) return []
-      const { path, severity = 'error', remedy, ofMachine } = finding
+      const { path, severity = 'error', rule, remedy, ofMachine } = finding
       const { line, column } = position
       const message = this.#attributed(finding)
       const written = formatPath(this.#source.writtenPath(path))
-      const diagnostic = { severity, file: this.#file, line, column, path: written, message, remedy }
+      const named = rule === undefined ? {} : { rule }
+      const diagnostic = {
+        severity,
+        ...named,
+        file: this.#file,
+        line,
+        column,
+        path: written,
+        message,
+        remedy,
+      }
       return [ofMachine === undefined ? diagnostic : { ...diagnostic, ofMachine }]
     })
   }
@@ -120,7 +147,7 @@ export class Report {
     return flag === null ? message : `${flag}: ${message}`
   }
 
-  #positionOf({ path, at = 'value', offset }: Finding) {
+  #positionOf({ path, at = 'value', offset }: Pick<Finding, 'path' | 'at' | 'offset'>) {
     const position = this.#source.positionOf(path, at)
     if (offset === undefined || position.literalOffset === null) return position
     return this.#source.positionOfOffset(position.literalOffset + offset)

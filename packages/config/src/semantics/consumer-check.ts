@@ -7,6 +7,8 @@ export interface ChainStep {
   readonly policy: PolicyDocument
   /** Path of the chain entry that adds it. */
   readonly path: DocumentPath
+  /** Path of its definition: a shared policy, a member of a group, or the same as `path`. */
+  readonly definition: DocumentPath
 }
 
 /** Checks that policies which need the consumer come after an authentication policy, in every chain. */
@@ -27,7 +29,7 @@ function checkChain({ catalog, report }: Inspection, chain: readonly ChainStep[]
     if (known.size === 0 && sharesAnonymousCounter(policy)) {
       const message = `${policy.use} counts per consumer, but no policy before it authenticates: all callers share one counter`
       const remedy = 'add an authentication policy such as api-key or jwt before it, or set onMissingKey'
-      report.add({ path, severity: 'warning', message, remedy })
+      report.add({ path, severity: 'warning', rule: 'consumer-limit', message, remedy })
     }
     const needs = kind?.needsConsumer?.(policy.with as never) ?? null
     if (needs === null || known.has('request') || known.has(needs)) continue
@@ -51,32 +53,41 @@ function sharesAnonymousCounter({ with: settings }: PolicyDocument): boolean {
 }
 
 type SharedPolicies = Inspection['document']['policies']
+type Definition = Omit<ChainStep, 'path'>
 
-const policiesById = new WeakMap<SharedPolicies, ReadonlyMap<string, PolicyDocument>>()
+const policiesById = new WeakMap<SharedPolicies, ReadonlyMap<string, Definition>>()
 
-function sharedPolicies(policies: SharedPolicies): ReadonlyMap<string, PolicyDocument> {
+function sharedPolicies({ document, origins }: Inspection): ReadonlyMap<string, Definition> {
+  const { policies } = document
   const known =
     policiesById.get(policies) ??
-    new Map<string, PolicyDocument>(policies.map((policy) => [policy.id, policy]))
+    new Map(
+      origins
+        .entries(policies, ['policies'])
+        .map(([policy, definition]) => [policy.id, { policy, definition }] as const),
+    )
   policiesById.set(policies, known)
   return known
 }
 
 /** Returns the enabled policies of a chain. Unknown names are skipped; they have been reported. */
 export function chainOf(
-  { document, origins }: Inspection,
+  inspection: Inspection,
   entries: readonly PolicyEntry[],
   at: DocumentPath,
 ): readonly ChainStep[] {
-  const shared = sharedPolicies(document.policies)
-  const policyOf = (entry: PolicyEntry): PolicyDocument | undefined =>
-    typeof entry === 'string' ? shared.get(entry) : entry
+  const { document, origins } = inspection
+  const shared = sharedPolicies(inspection)
+  const definitionOf = (entry: PolicyEntry, definition: DocumentPath): Definition | undefined =>
+    typeof entry === 'string' ? shared.get(entry) : { policy: entry, definition }
   return [...origins.entries(entries, at)].flatMap(([entry, path]) => {
     const isGroup = typeof entry === 'string' && Object.hasOwn(document.policyGroups, entry)
-    const members = isGroup ? document.policyGroups[entry]! : [entry]
-    return members.flatMap((member) => {
-      const policy = policyOf(member)
-      return policy?.enabled ? [{ policy, path }] : []
+    const members = isGroup
+      ? origins.entries(document.policyGroups[entry]!, ['policyGroups', entry])
+      : [[entry, path] as const]
+    return members.flatMap(([member, memberPath]) => {
+      const found = definitionOf(member, memberPath)
+      return found?.policy.enabled === true ? [{ ...found, path }] : []
     })
   })
 }

@@ -14,6 +14,7 @@ export function checkFieldBytes({ document, origins, report }: Inspection): void
     if (engine !== 'uws' || isIssue(parsed) || isLoopback(parsed.host)) continue
     report.add({
       severity: 'warning',
+      rule: 'engine-limits',
       path: [...path, 'address'],
       message:
         'routes or policies depend on header values, but engine: uws strips bytes of 0x80 and above from both ends of values',

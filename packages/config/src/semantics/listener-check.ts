@@ -56,6 +56,7 @@ function warnOfSharedNames(
       if (owner === undefined || owner === i) continue
       report.add({
         severity: 'warning',
+        rule: 'no-effect',
         path: eachPath,
         message: `certificates[${owner}] also covers ${report.quote(name, eachPath)}; only this one, the last, is used for it`,
         remedy: 'remove one, or use serverNames to assign names to certificates',
@@ -80,6 +81,7 @@ function checkUwsSupport({ report }: Inspection, listener: ListenerDocument, pat
   if (listener.tls !== undefined)
     report.add({
       severity: 'warning',
+      rule: 'engine-limits',
       path: [...path, 'tls'],
       at: 'key',
       message: 'engine: uws reads certificates only when the listener opens, so a renewal needs a restart',
@@ -120,6 +122,7 @@ function checkEffects({ report }: Inspection, listener: ListenerDocument, path: 
   if (listener.http2?.priorKnowledge === true && listener.tls !== undefined)
     report.add({
       severity: 'warning',
+      rule: 'no-effect',
       path: [...path, 'http2', 'priorKnowledge'],
       at: 'key',
       message: 'http2.priorKnowledge has no effect with tls, which negotiates HTTP/2 by ALPN',

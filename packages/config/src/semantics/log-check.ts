@@ -127,6 +127,7 @@ function warnAboutAbandonedDir(
   report.add({
     path: [...path, ...(sink === 'file' ? ['file', 'dir'] : [sink, 'spool', 'dir'])],
     severity: 'warning',
+    rule: 'moved-log',
     message: `records go to ${report.quote(written, path)} in the folder of the document, but the working directory has such a folder too`,
     remedy: `to keep using that one, write ${relative(folder, here)} or an absolute path`,
   })

@@ -29,7 +29,7 @@ export function checkOwnPaths(inspection: Inspection): void {
     if (isMatched) continue
     const message = `no route with ${use} matches the path '${path}', which the policy answers`
     const remedy = 'match the path in that route, or add the policy to a route that matches it'
-    report.add({ path: at, severity: 'warning', message, remedy })
+    report.add({ path: at, severity: 'warning', rule: 'unmatched-path', message, remedy })
   }
 }
 

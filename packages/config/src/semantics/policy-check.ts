@@ -51,7 +51,7 @@ export function checkParameters({ whole, catalog, folder, report }: Inspection):
     // A policy may read the files that it names.
     const located = replaceMarked(policy.schema, config, { keyword: 'path', replace })
     for (const warning of policy.warnings(located as never))
-      report.add({ ...warning, path, severity: 'warning' })
+      report.add({ rule: 'policy-settings', ...warning, path, severity: 'warning' })
   }
 }
 
@@ -64,7 +64,14 @@ export function checkUnused({ document, origins, report }: Inspection): void {
       if (used.has(name)) continue
       const message = `no route uses the ${kind} '${name}'`
       const path = [section, name]
-      report.add({ path, at: 'key', severity: 'warning', message, remedy: 'use it or remove it' })
+      report.add({
+        path,
+        at: 'key',
+        severity: 'warning',
+        rule: 'unused',
+        message,
+        remedy: 'use it or remove it',
+      })
     }
   }
   const used = new Set(document.routes.flatMap((route) => route.policies))
@@ -72,13 +79,26 @@ export function checkUnused({ document, origins, report }: Inspection): void {
     if (used.has(name)) continue
     const message = `no route uses the policy group '${name}'`
     const path = ['policyGroups', name]
-    report.add({ path, at: 'key', severity: 'warning', message, remedy: 'use it or remove it' })
+    report.add({
+      path,
+      at: 'key',
+      severity: 'warning',
+      rule: 'unused',
+      message,
+      remedy: 'use it or remove it',
+    })
   }
   const entries = new Set([...used, ...Object.values(document.policyGroups).flat()])
   for (const [policy, path] of origins.entries(document.policies, ['policies'])) {
     if (entries.has(policy.id)) continue
     const location = [...path, 'id']
     const message = `no route uses the policy ${report.quote(policy.id, location)}`
-    report.add({ path: location, severity: 'warning', message, remedy: 'use it or remove it' })
+    report.add({
+      path: location,
+      severity: 'warning',
+      rule: 'unused',
+      message,
+      remedy: 'use it or remove it',
+    })
   }
 }

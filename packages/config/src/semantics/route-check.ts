@@ -50,12 +50,24 @@ function checkWebSocket(
   const remedy = 'use engine: node for the listener; see docs/guides/protocols.md'
   if (websocket.compression === 'pass') {
     const message = 'listeners with engine: uws do not support WebSocket compression'
-    report.add({ path: [...place, 'compression'], severity: 'warning', message, remedy })
+    report.add({
+      path: [...place, 'compression'],
+      severity: 'warning',
+      rule: 'engine-limits',
+      message,
+      remedy,
+    })
   }
   if (!report.isValid([...place, 'maxMessageBytes'])) return
   if (parseSize(websocket.maxMessageBytes) > parseSize(UWS_MAX_MESSAGE)) {
     const message = `listeners with engine: uws support WebSocket messages of at most ${UWS_MAX_MESSAGE}`
-    report.add({ path: [...place, 'maxMessageBytes'], severity: 'warning', message, remedy })
+    report.add({
+      path: [...place, 'maxMessageBytes'],
+      severity: 'warning',
+      rule: 'engine-limits',
+      message,
+      remedy,
+    })
   }
 }
 
@@ -66,7 +78,7 @@ function checkColons({ report }: Inspection, { match }: RouteDocument, path: Doc
   if (name === undefined || report.referencesAt(location) !== null) return
   const message = `the segment ':${name}' is matched literally`
   const remedy = `write {${name}} to match any segment, and quote the path`
-  report.add({ path: location, severity: 'warning', message, remedy })
+  report.add({ path: location, severity: 'warning', rule: 'likely-typo', message, remedy })
 }
 
 /** Methods of the IANA registry that API clients send, and PURGE, which caches use. */
@@ -92,7 +104,7 @@ function checkMethods({ report }: Inspection, { match }: RouteDocument, path: Do
       KNOWN_METHODS,
       `use one such as ${KNOWN_METHODS.slice(0, 6).join(', ')}`,
     )
-    report.add({ path: location, severity: 'warning', message, remedy })
+    report.add({ path: location, severity: 'warning', rule: 'likely-typo', message, remedy })
   }
 }
 
@@ -173,7 +185,14 @@ function checkPlaceholders({ report }: Inspection, { respond }: RouteDocument, p
     if (name === undefined) continue
     const message = `respond does not replace {{${name}}}`
     const remedy = 'use the policy mock or header, which replace placeholders'
-    report.add({ path: [...path, 'respond', key], at: 'key', severity: 'warning', message, remedy })
+    report.add({
+      path: [...path, 'respond', key],
+      at: 'key',
+      severity: 'warning',
+      rule: 'likely-typo',
+      message,
+      remedy,
+    })
   }
 }
 

@@ -40,6 +40,7 @@ export function checkShadows({ document, origins, report }: Inspection): void {
     report.add({
       path: one.path,
       severity: 'warning',
+      rule: 'shadowed-route',
       message: `${message}: ${shadowingId} matches all its requests`,
       remedy: isLower
         ? `set its priority to at least ${first.route.priority}, or remove it`

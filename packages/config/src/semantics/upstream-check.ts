@@ -102,6 +102,7 @@ function checkTls(inspection: Inspection, upstream: UpstreamDocument, path: Docu
     path: place,
     at: 'key',
     severity: 'warning',
+    rule: 'no-effect',
     message,
     remedy: 'write https:// in the targets, or remove tls',
   })
@@ -136,6 +137,7 @@ function checkHttp2({ report }: Inspection, upstream: UpstreamDocument, path: Do
   report.add({
     path: at,
     severity: 'warning',
+    rule: 'no-effect',
     message: `http2.alpn has no effect: upstream '${path.at(-1)}' has no https target`,
     remedy: 'write http2: { priorKnowledge: true } for targets that support HTTP/2 without TLS',
   })
@@ -218,6 +220,7 @@ function checkOutlier(
     path: place,
     at: 'key',
     severity: 'warning',
+    rule: 'no-effect',
     message: `outlier has no effect: ${outlier.maxEjected} of ${serving.length} targets rounds down to 0`,
     remedy: 'raise maxEjected, add targets, or use breaker, which also works for a single target',
   })

@@ -62,6 +62,7 @@ function checkFailover(
       path: [...path, 'failoverBelow'],
       at: 'key',
       severity: 'warning',
+      rule: 'no-effect',
       message: 'failoverBelow has no effect without a target with role: failover',
       remedy: 'give a target role: failover, or remove failoverBelow',
     })
@@ -71,6 +72,7 @@ function checkFailover(
         path: [...place, 'priority'],
         at: 'key',
         severity: 'warning',
+        rule: 'no-effect',
         message: 'priority has no effect without role: failover',
         remedy: 'write role: failover, or remove priority',
       })

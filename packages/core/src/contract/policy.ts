@@ -191,6 +191,11 @@ export interface Policy<S extends TSchema = TSchema, C = Static<S>> {
    */
   answersPaths?(config: C): readonly string[]
   /**
+   * Returns the kind of decision that the policy takes about requests with this configuration, for `gw lint`.
+   * Not needed if `authenticates` or `needsConsumer` tells it. Absent or null: it takes none.
+   */
+  decides?(config: C): PolicyDecision | null
+  /**
    * Returns warnings for valid configuration that is rarely intended. Values in `config` may still be
    * unresolved references.
    */
@@ -208,8 +213,16 @@ export interface Policy<S extends TSchema = TSchema, C = Static<S>> {
   compile(config: C, env: CompileEnv, use?: PolicyIdentity): Step | null | Promise<Step | null>
 }
 
+/**
+ * Kind of decision about requests. `access`: only permitted callers pass. `limit`: refuses requests by their head
+ * alone, at little cost. `answer`: answers every request, so no later policy and no upstream receives it.
+ */
+export type PolicyDecision = 'access' | 'limit' | 'answer'
+
 /** A warning of `gw validate`, with a remedy. */
 export interface PolicyWarning {
+  /** Rule of `gw lint` that reports it; default `policy-settings`. */
+  readonly rule?: string
   readonly message: string
   readonly remedy: string
 }
@@ -235,7 +248,7 @@ export interface MeasuredCost {
 /** Functions of a policy that get its configuration. */
 const CONFIGURED = [
   ...(['authenticates', 'needsConsumer', 'clientCertificates', 'answersPaths', 'warnings'] as const),
-  ...(['needsCondition', 'secretNames', 'compile'] as const),
+  ...(['decides', 'needsCondition', 'secretNames', 'compile'] as const),
 ]
 
 /**

@@ -30,6 +30,7 @@ export const forwardAuth = definePolicy({
   summary: 'Asks your authorization server about each request, and passes its refusals on to the client.',
   schema: forwardAuthSchema,
   cost: 'io',
+  decides: () => 'access',
   authenticates: ({ consumer, withBody }) => (consumer === undefined ? null : withBody ? 'body' : 'request'),
   compile(config, env): Step {
     const gate = new Gate(config, env)

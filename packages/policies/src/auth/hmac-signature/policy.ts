@@ -17,6 +17,7 @@ export const hmacSignature = definePolicy({
     'Verifies the HMAC signatures of webhooks (GitHub, Stripe, Slack, Shopify, custom), or signs requests to the upstream.',
   schema: hmacSignatureSchema,
   cost: 'cpu',
+  decides: ({ mode }) => (mode === 'sign' ? null : 'access'),
   compile(config, env) {
     const scheme = compileScheme(config)
     const mac = new Mac(scheme.algorithm, secretsOf(config, scheme.algorithm))

@@ -27,6 +27,7 @@ export const clientBan = definePolicy({
   name: 'client-ban',
   summary: 'Bans callers for a while if too many of their responses match a condition.',
   schema: clientBanSchema,
+  decides: () => 'limit',
   isPerUse: true,
   compile(config, env, use) {
     const { key: keys = 'client.ip', ignore, status, dryRun } = config

@@ -51,6 +51,7 @@ export const concurrencyLimit = definePolicy({
   name: 'concurrency-limit',
   summary: 'Limits the number of concurrent requests per route, consumer, address or header.',
   schema: concurrencyLimitSchema,
+  decides: () => 'limit',
   compile(config, env) {
     const limits = compileLimits(config, env)
     const group =

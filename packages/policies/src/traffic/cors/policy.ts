@@ -1,4 +1,5 @@
 import { definePolicy, preflightMethod } from '@sluice/core'
+import { credentialWarnings } from './credential-warnings.js'
 import { compileOrigins } from './origins.js'
 import { compilePreflight } from './preflight.js'
 import { compileResponse } from './response.js'
@@ -11,6 +12,7 @@ export const cors = definePolicy({
     'Lets pages of other origins call the API from browsers, and responds to their preflight requests.',
   schema: corsSchema,
   answersPreflights: true,
+  warnings: ({ origins, credentials }) => (credentials === true ? origins.flatMap(credentialWarnings) : []),
   compile(config, env) {
     const origins = compileOrigins(config.origins, config.credentials ?? false)
     const answer = compilePreflight(config, origins, env)

@@ -11,6 +11,7 @@ export const geoFilter = definePolicy({
   name: 'geo-filter',
   summary: 'Allows or denies callers by country, continent, city or network, from a local database.',
   schema: geoFilterSchema,
+  decides: () => 'limit',
   async compile(config, env) {
     if (config.allow === undefined && config.deny === undefined)
       throw new Error("neither 'allow' nor 'deny' is configured; list places under one of them")

@@ -10,6 +10,7 @@ export const ipFilter = definePolicy({
   name: 'ip-filter',
   summary: 'Allows or denies callers by their IP address.',
   schema: ipFilterSchema,
+  decides: () => 'limit',
   compile(config, env) {
     if (config.allow === undefined && config.deny === undefined)
       throw new Error("neither 'allow' nor 'deny' is configured; list addresses under one of them")

@@ -18,6 +18,7 @@ export const maintenance = definePolicy({
   name: 'maintenance',
   summary: 'Responds with 503 and Retry-After during maintenance, except to selected callers.',
   schema: maintenanceSchema,
+  decides: ({ allow }) => (allow === undefined ? 'answer' : 'limit'),
   compile({ message, retryAfter, html, allow }, env) {
     const seconds = Math.ceil(parseDuration(retryAfter) / 1000)
     const fields = ['retry-after', String(seconds), 'cache-control', 'no-store', 'vary', 'Accept']

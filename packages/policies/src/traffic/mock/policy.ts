@@ -12,6 +12,7 @@ export const mock = definePolicy({
   name: 'mock',
   summary: 'Responds instead of the upstream, optionally with values from the request.',
   schema: mockSchema,
+  decides: () => 'answer',
   compile(config, env) {
     const status = config.status ?? 200
     const type = contentTypeOf(config)

@@ -7,6 +7,7 @@ export const quota = definePolicy({
   name: 'quota',
   summary: 'Limits requests per calendar hour, day, week or month. Counts survive restarts.',
   schema: quotaSchema,
+  decides: () => 'limit',
   isPerUse: true,
   compile(config, env, use) {
     const id = use?.id ?? 'quota'

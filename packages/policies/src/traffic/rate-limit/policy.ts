@@ -7,6 +7,7 @@ export const rateLimit = definePolicy({
   name: 'rate-limit',
   summary: 'Limits requests per time window for each consumer, client address or other key.',
   schema: rateLimitSchema,
+  decides: () => 'limit',
   isPerUse: true,
   compile(config, env, use) {
     const id = use?.id ?? 'rate-limit'

@@ -11,6 +11,7 @@ export const sizeLimit = definePolicy({
   name: 'size-limit',
   summary: 'Limits the sizes of requests and responses: headers, URL and body.',
   schema: sizeLimitSchema,
+  decides: () => 'limit',
   compile({ request, response }, env) {
     return {
       name: 'size-limit',

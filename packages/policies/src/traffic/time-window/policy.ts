@@ -10,6 +10,7 @@ export const timeWindow = definePolicy({
   name: 'time-window',
   summary: 'Accepts or refuses requests on certain days and at certain times in a time zone.',
   schema: timeWindowSchema,
+  decides: () => 'limit',
   compile(config, env) {
     const windows = compileWindows(config.windows)
     const opening = new Opening(windows, zoneOf(config.timeZone ?? 'UTC'), config.mode !== 'restrict')

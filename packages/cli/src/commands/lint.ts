@@ -1,0 +1,81 @@
+import { readPlugins } from '@sluice/config'
+import { LINT_RULES, type LintFinding, lintDocument, SEVERITIES } from '@sluice/config/authoring'
+import { catalog } from '@sluice/policies'
+import { readDocument } from '../input/document.js'
+import { EXIT, type ExitCode, usageError } from '../output/failure.js'
+import { type Format, print, printTable, printText, printValue, say } from '../output/output.js'
+import { countText } from '../output/text.js'
+import { ruleNamed, rulePage } from './lint-rules.js'
+import { sarifLog } from './lint-sarif.js'
+
+interface LintCommandOptions {
+  readonly config?: readonly string[]
+  readonly disable?: readonly string[]
+  readonly failOn: LintFinding['severity']
+  readonly online?: boolean
+  readonly rules?: boolean
+  readonly explain?: string
+  readonly output: Format | 'sarif'
+}
+
+/** Checks documents for mistakes that are valid, and prints the findings with position and suggested fix. */
+export async function lint(options: LintCommandOptions, ...operands: readonly string[]): Promise<ExitCode> {
+  if (options.explain !== undefined || options.rules === true) return describe(options)
+  const files = [...new Set([...operands, ...(options.config ?? [])])]
+  if (files.length === 0) throw usageError('no document given; name one, for example gw lint gateway.yaml')
+  const disabled = new Set((options.disable ?? []).map((name) => ruleNamed(name).id))
+  const findings: LintFinding[] = []
+  for (const file of files) {
+    const source = await readDocument(file)
+    const settings = { catalog, env: process.env, disabled, isOnline: options.online === true }
+    const plugins = await readPlugins(source, catalog)
+    findings.push(...(await lintDocument(source, { ...settings, plugins })))
+  }
+  await printFindings(findings, files, options.output)
+  if (findings.some(isInvalid)) return EXIT.invalid
+  const worst = SEVERITIES.slice(0, SEVERITIES.indexOf(options.failOn) + 1)
+  return findings.some(({ severity }) => worst.includes(severity)) ? EXIT.differences : EXIT.ok
+}
+
+/** Prints one rule or the list of rules. */
+async function describe({ explain, output }: LintCommandOptions): Promise<ExitCode> {
+  const isValue = output === 'json' || output === 'yaml'
+  if (explain !== undefined) {
+    const rule = ruleNamed(explain)
+    if (isValue) await printValue(rule, output)
+    else print(rulePage(rule))
+  } else if (isValue) await printValue({ rules: LINT_RULES }, output)
+  else
+    printTable(
+      ['RULE', 'SEVERITY', 'FINDS'],
+      LINT_RULES.map(({ id, severity, title }) => [id, severity, title]),
+    )
+  return EXIT.ok
+}
+
+async function printFindings(
+  findings: readonly LintFinding[],
+  files: readonly string[],
+  output: LintCommandOptions['output'],
+): Promise<void> {
+  if (output === 'sarif') {
+    printText(`${JSON.stringify(sarifLog(findings), null, 2)}\n`)
+    return
+  }
+  if (output === 'json' || output === 'yaml') {
+    await printValue({ documents: files, findings }, output)
+    return
+  }
+  for (const { file, line, column, severity, rule, message, remedy } of findings)
+    print(`${file}:${line}:${column}: ${severity} ${rule}: ${message} (${remedy})`)
+  const counts = SEVERITIES.map((severity) => findings.filter((one) => one.severity === severity).length)
+  const parts = SEVERITIES.flatMap((severity, i) =>
+    counts[i] === 0 ? [] : [countText(counts[i]!, severity)],
+  )
+  const found = parts.length === 0 ? 'no findings' : parts.join(', ')
+  say(`${countText(files.length, 'document')} checked: ${found}`)
+}
+
+function isInvalid({ rule, severity }: LintFinding): boolean {
+  return rule === 'invalid' && severity === 'error'
+}
