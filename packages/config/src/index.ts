@@ -30,6 +30,11 @@ export {
 } from './fragments/source-parts.js'
 export { isLoopback, parseAddress } from './grammar/address.js'
 export { isCacheToken, longestCachedValue } from './grammar/cache-bounds.js'
+export {
+  type CertificateWarning,
+  certificateWarnings,
+  describeCertificate,
+} from './grammar/certificate-dates.js'
 export { certificateNames } from './grammar/certificate-names.js'
 export { parseRedisUrl } from './grammar/url.js'
 export { DocumentLoader } from './load/document-loader.js'

@@ -4,6 +4,7 @@ import { type Issue, isIssue } from '../diagnostic/issue.js'
 import { suggestion } from '../diagnostic/spelling.js'
 import { parseAddress } from '../grammar/address.js'
 import { exampleOf, expectationOf, QUANTITIES, wordsOf } from './expectation.js'
+import { intendedValues } from './intended-values.js'
 import { schemaErrors } from './validator.js'
 import type { Violation } from './violation.js'
 
@@ -31,7 +32,7 @@ const DESCRIPTIONS: Readonly<Record<string, Description>> = {
   additionalProperties: unknownKey,
   required: missingKey,
   choice: wrongChoice,
-  grammar: ({ params }) => params['issue'] as Issue,
+  grammar: wrongGrammar,
   minLength: wrongCount('minLength', 'maxLength', 'characters'),
   maxLength: wrongCount('minLength', 'maxLength', 'characters'),
   minItems: wrongCount('minItems', 'maxItems', 'items'),
@@ -42,6 +43,14 @@ const DESCRIPTIONS: Readonly<Record<string, Description>> = {
     message: `${subject} contains the same item twice`,
     remedy: 'remove one of them',
   }),
+}
+
+/** Describes a string that does not follow its grammar. The remedy has the value itself if that can be corrected. */
+function wrongGrammar(violation: Violation): Issue {
+  const issue = violation.params['issue'] as Issue
+  if (violation.key !== null || !issue.remedy.startsWith('write for example')) return issue
+  const remedy = intendedRemedy(violation)
+  return remedy === null ? issue : { ...issue, remedy }
 }
 
 function unknownKey({ key, schema }: Violation): Issue {
@@ -126,7 +135,7 @@ function remedyFor(violation: Violation): string {
   if (words?.length === 1) return `write ${words[0]}`
   const port = portRemedy(violation)
   if (port !== null) return port
-  const quick = quotesRemedy(violation) ?? unitRemedy(violation)
+  const quick = quotesRemedy(violation) ?? unitRemedy(violation) ?? intendedRemedy(violation)
   if (quick !== null) return quick
   if (words !== null) {
     const list = `write ${listed(words)}`
@@ -135,6 +144,7 @@ function remedyFor(violation: Violation): string {
   if (schema['type'] === 'array') return listRemedy(violation)
   if (schema['type'] === 'object') return `write an object, for example { ${entryOf(schema)} }`
   if (RANGES.has(keyword)) return 'use a value in this range'
+  if (schema['type'] === 'boolean') return 'write true or false'
   const example = exampleOf(schema)
   return example === null ? 'correct the value' : `write for example ${example}`
 }
@@ -182,7 +192,12 @@ function quotesRemedy({ value, schema, isSecret }: Violation): string | null {
 /** Suggests a unit for a number without one: a small one for large numbers, such as milliseconds. */
 function unitRemedy({ value, schema, isSecret }: Violation): string | null {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value
-  if (typeof number !== 'number' || isSecret || QUANTITIES[String(schema['pattern'])] === undefined)
+  if (
+    typeof number !== 'number' ||
+    Number.isNaN(number) ||
+    isSecret ||
+    QUANTITIES[String(schema['pattern'])] === undefined
+  )
     return null
   // A number up to 1 may be meant as a fraction.
   const units = [
@@ -196,6 +211,18 @@ function unitRemedy({ value, schema, isSecret }: Violation): string | null {
   ]
   const unit = units.find((text) => satisfies(schema, `${value}${text}`))
   return unit === undefined ? null : `write ${value}${unit}`
+}
+
+/** Suggests the value in the notation of the document, such as `true` for `yes`. */
+function intendedRemedy({ value, schema, isSecret }: Violation): string | null {
+  if (isSecret || !isScalar(value)) return null
+  const valid = intendedValues(value).filter((one) => one !== value && satisfies(schema, one))
+  const isFraction = typeof valid[0] === 'string' && valid[0].endsWith('%')
+  return valid.length === 0 ? null : `write ${listed(valid.slice(0, isFraction ? 2 : 1).map(String))}`
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value)
 }
 
 /** Suggests an address where only a port was written, which YAML reads as a number. */

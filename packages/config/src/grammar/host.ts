@@ -12,7 +12,7 @@ export function isHost(text: string): boolean {
 export function parseHost(text: string): string | Issue {
   const host = normalHost(text)
   if (isHost(host)) return host
-  return { message: `'${text}' is not a host`, remedy: 'write a name such as api.example.com, or an address' }
+  return { message: `'${text}' is not a host`, remedy: 'write for example api.example.com, or an address' }
 }
 
 /** Normalises a host or host pattern for comparison with requests. */

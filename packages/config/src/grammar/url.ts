@@ -59,7 +59,7 @@ export function parseBroker(text: string): URL | Issue {
     url.host.toLowerCase() === text.toLowerCase()
   )
     return url
-  return { message: 'this is not a broker address', remedy: 'write host and port, for example kafka-1:9092' }
+  return { message: 'this is not a broker address', remedy: 'write for example kafka-1:9092' }
 }
 
 /** Parses the URL of a Valkey or Redis server. Credentials in it are rejected because the URL is shown. */

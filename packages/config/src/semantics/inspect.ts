@@ -1,5 +1,6 @@
 import { checkBodyPaths } from './body-path-check.js'
 import { checkCacheServer } from './cache-check.js'
+import { checkCertificateDates } from './certificate-check.js'
 import { checkClientCertificates } from './client-certificate-check.js'
 import { checkConflicts } from './conflict-check.js'
 import { checkConsumers } from './consumer-check.js'
@@ -45,6 +46,7 @@ export function inspect(inspection: Inspection, all: Inspection = inspection): v
   checkShadows(all)
   checkOwnPaths(all)
   checkFieldBytes(all)
+  checkCertificateDates(inspection)
 }
 
 function checkKubernetes(inspection: Inspection): void {
