@@ -5,6 +5,7 @@ import {
   type ParseError,
 } from '@marcbachmann/cel-js'
 import { suggestion } from '../diagnostic/spelling.js'
+import { explainSyntax } from './syntax-remedy.js'
 
 /**
  * Purpose of a condition, which decides the variables it may use.
@@ -176,19 +177,15 @@ function explain(error: ParseError | CheckError, text: string, scope: ConditionS
   const name = /(?:unknown variable|no such key): (\S+)/.exec(summary)?.[1]
   if (name !== undefined && HYPHENATED.test(text.slice(0, offset)))
     return issue(summary, offset, 'quote names that contain a hyphen, for example req.header["x-name"]')
-  if (name !== undefined) return issue(summary, offset, nameRemedy(name, summary, scope))
+  if (name !== undefined && !OTHER_WORDS.test(name))
+    return issue(summary, offset, nameRemedy(name, summary, scope))
   if (error.code === 'invalid_macro_argument')
     return issue(summary, offset, "write has(req.header.name) or 'name' in req.header")
-  const remedy = OPERATORS[text[offset] ?? ''] ?? 'see docs/guides/conditions.md for the syntax'
-  return issue(summary, offset, remedy)
+  return explainSyntax(summary, offset, text)
 }
 
-/** Remedies for operators of which one character is missing. */
-const OPERATORS: Readonly<Record<string, string>> = {
-  '=': 'write == to compare',
-  '&': 'write && for a logical and',
-  '|': 'write || for a logical or',
-}
+/** Words of other languages that look like unknown variables. */
+const OTHER_WORDS = /^(true|false|none|nil|undefined|not)$/i
 
 /**
  * Matches the text before an unknown variable that is the end of a hyphenated name, such as `a` in
@@ -204,6 +201,9 @@ function nameRemedy(name: string, summary: string, scope: ConditionScope): strin
   if (name === 'ip' && summary.startsWith('unknown') && NAMES[scope].includes('client'))
     return 'write client.ip'
   const known = summary.startsWith('unknown') ? NAMES[scope] : FIELDS
+  // A method or another word in capitals is most likely a string.
+  const isText = /^[A-Z][A-Z0-9_]+$/.test(name)
+  if (isText) return `quote it if it is a string: "${name}"`
   return suggestion(name, known, `available names: ${known.join(', ')}`)
 }
 
