@@ -22,6 +22,14 @@ const PACKAGES = [
 ]
 /** Dependencies that are bundled too, because they consist of very many small modules. */
 const INLINED = ['@sinclair/typebox', '@marcbachmann/cel-js']
+/** Dependencies that are bundled into one package only, because `gw` needs them for every command or document. */
+const INLINED_IN = {
+  cli: ['commander', 'picocolors'],
+  config: ['ajv', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse', 'yaml'],
+}
+/** CommonJS modules in a bundle need it for the modules of Node.js. */
+const REQUIRE =
+  "import { createRequire as require_ } from 'node:module'; const require = require_(import.meta.url);"
 /** Pages by the module that each of them loads: the dashboards of gateways and of the controller. */
 const PAGES = { 'main.js': 'index.html', 'control.js': 'control.html' }
 /** A file next to a module, such as the program of a thread or a process. */
@@ -42,6 +50,7 @@ async function bundlePackage(folder) {
   const stamp = join(dist, '.bundled')
   if (newest([...modules, ...SETTINGS, join(folder, 'package.json')]) <= timeOf(stamp)) return
   const entries = [...exported(folder), ...modules.flatMap(programsOf)]
+  const inlined = [...INLINED, ...(INLINED_IN[basename(folder)] ?? [])]
   rmSync(join(dist, 'bundle'), { recursive: true, force: true })
   await build({
     entryPoints: Object.fromEntries(entries.map((file) => [flatName(dist, file).slice(0, -3), file])),
@@ -54,7 +63,8 @@ async function bundlePackage(folder) {
     sourcemap: true,
     sourcesContent: false,
     logLevel: 'warning',
-    plugins: [{ name: 'packages', setup: (building) => setUp(building, dist) }],
+    plugins: [{ name: 'packages', setup: (building) => setUp(building, dist, inlined) }],
+    banner: inlined.length > INLINED.length ? { js: REQUIRE } : {},
   })
   writeFileSync(stamp, '')
 }
@@ -113,9 +123,9 @@ async function describeCommands(dist) {
   writeFileSync(stamp, '')
 }
 
-function setUp(building, dist) {
+function setUp(building, dist, inlined) {
   building.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-    kind === 'entry-point' || INLINED.some((name) => path === name || path.startsWith(`${name}/`))
+    kind === 'entry-point' || inlined.some((name) => path === name || path.startsWith(`${name}/`))
       ? undefined
       : { external: true },
   )

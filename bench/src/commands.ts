@@ -1,5 +1,4 @@
-import { collect, type GwCommand, wholeNumber } from '@sluice/cli/program'
-import { InvalidArgumentError } from 'commander'
+import { collect, type GwCommand, InvalidArgumentError, wholeNumber } from '@sluice/cli/program'
 import { ENGINES } from './model/engine.js'
 import { PEERS } from './model/run.js'
 import { METHODS, TIERS } from './model/scenario.js'

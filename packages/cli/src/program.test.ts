@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { createProgram } from './program.js'
@@ -196,12 +196,22 @@ test('help and version go to stdout', async () => {
   for (const { code, stderr } of [help, command, flag, json]) assert.deepEqual([code, stderr], [0, ''])
 })
 
-test('help loads no more than the command tree', async (t) => {
+/** Runs gw and returns the files that it loaded: those of the packages, and those of dependencies. */
+async function filesOf(
+  t: TestContext,
+  ...args: readonly string[]
+): Promise<{ own: string[]; foreign: string[] }> {
   const coverage = scratch(t)
-  await gw(['--help'], { env: { NODE_V8_COVERAGE: coverage } })
+  assert.equal((await gw(args, { env: { NODE_V8_COVERAGE: coverage } })).code, 0)
   const files = readdirSync(coverage).flatMap((name) => loadedFiles(join(coverage, name)))
-  const own = files.filter((file) => file.includes('/packages/'))
-  const foreign = files.filter((file) => file.includes('/node_modules/'))
+  return {
+    own: files.filter((file) => file.includes('/packages/')),
+    foreign: files.filter((file) => file.includes('/node_modules/')),
+  }
+}
+
+test('help loads no more than the command tree', async (t) => {
+  const { own, foreign } = await filesOf(t, '--help')
   // What a command does is in a file named after it, and what other packages do in theirs.
   const isOfTree = (file: string): boolean =>
     /\/cli\/(bin\/[a-z-]+\.mjs|dist\/bundle\/(main|program\.gw-command|chunk-[A-Z0-9]+)\.js)$/.test(file) ||
@@ -211,10 +221,14 @@ test('help loads no more than the command tree', async (t) => {
     own.filter((file) => !isOfTree(file)),
     [],
   )
-  assert.deepEqual(
-    foreign.filter((file) => !/\/node_modules\/(commander|picocolors)\//.test(file)),
-    [],
-  )
+  assert.deepEqual(foreign, [])
+})
+
+test('validation loads only the policies of the document, and few dependencies', async (t) => {
+  const { own, foreign } = await filesOf(t, 'validate', fileURLToPath(QUICKSTART))
+  // Every file costs about a millisecond of CPU time. All policies together are 500 files.
+  assert.ok(own.length > 20 && own.length < 100, own.join('\n'))
+  assert.ok(foreign.length < 5, foreign.join('\n'))
 })
 
 function loadedFiles(report: string): string[] {

@@ -1,7 +1,6 @@
 export { inChainOrder } from './compile/chain-order.js'
 export { explainRecord, type RecordedPolicy, type RecordedRefusal } from './explain/explain-record.js'
 export { type ExplainedRequest, type Explanation, explainRequest } from './explain/explain-request.js'
-export { policyMistakes } from './explain/policy-mistakes.js'
 export { ABILITIES, type Ability } from './listen/abilities.js'
 export { type SupervisorOptions, startSupervisor } from './start-supervisor.js'
 export { StartError } from './supervise/start-error.js'

@@ -65,7 +65,7 @@ async function readBundle({ config, team }: SourceOptions): Promise<Source & { r
   const source = readSource(config, team)
   if (source !== null) return source
   const document = await readDocument(config)
-  checkForElsewhere(document)
+  await checkForElsewhere(document)
   return { bundle: documentBundle(document), name: document.name }
 }
 

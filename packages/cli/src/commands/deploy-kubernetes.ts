@@ -80,7 +80,7 @@ export async function diffKubernetes(
 /** @throws Failure for errors that need no cluster to detect. */
 async function checkedDocument(options: DeployOptions): Promise<DocumentSource> {
   const source = await readDocument(options.config)
-  checkForElsewhere(source)
+  await checkForElsewhere(source)
   // Omitted options may be set by an earlier deployment.
   offlineObjects(source.text, { ...PLACEHOLDERS, ...options })
   return source

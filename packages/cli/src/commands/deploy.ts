@@ -27,7 +27,7 @@ const TIMEOUT_MS = 120_000
  */
 export async function deploy(options: DeployOptions): Promise<number> {
   const source = await readDocument(options.config)
-  checkForElsewhere(source)
+  await checkForElsewhere(source)
   const client = new AdminClient(options)
   const { tag } = await servingPlan(client)
   const send = async (isTrial: boolean): Promise<DeployAnswer> => {

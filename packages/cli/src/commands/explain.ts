@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolvePlan } from '@sluice/config'
 import { type Explanation, explainRequest } from '@sluice/gateway'
-import { catalog } from '@sluice/policies'
 import { loadFile } from '../input/document.js'
 import type { DocumentOptions, OutputOptions } from '../input/options.js'
+import { catalog } from '../input/policy-catalog.js'
 import { unreadable, usageError } from '../output/failure.js'
 import { print, printResult } from '../output/output.js'
 import { mistakesOf } from '../plugins/compile-trial.js'
@@ -40,7 +40,7 @@ async function explanationOf(options: ExplainOptions, method: string, url: strin
   const body = options.data === undefined ? null : bodyOf(options.data)
   const load = await loadFile(options.config)
   // Plugin code is tried on a thread first, because it might never return.
-  if (load.plan.plugins.length > 0) await mistakesOf(load)
+  if (load.plan.plugins.length > 0) await mistakesOf(load, catalog)
   try {
     const request = { method, url, headers, body, clientIp: options.clientIp }
     const explanation = await explainRequest(load, catalog, request)

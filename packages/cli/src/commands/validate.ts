@@ -8,9 +8,9 @@ import {
   policyDiagnostics,
   resolvePlan,
 } from '@sluice/config'
-import { catalog } from '@sluice/policies'
 import { checkDocument, readDocument } from '../input/document.js'
 import type { DocumentOptions, OutputOptions } from '../input/options.js'
+import { catalog } from '../input/policy-catalog.js'
 import { EXIT } from '../output/failure.js'
 import { complain, print, printValue, say } from '../output/output.js'
 import { countText } from '../output/text.js'
@@ -22,7 +22,7 @@ export async function validate({ config, output }: DocumentOptions & OutputOptio
   const result = await checkDocument(source)
   const mistakes: readonly Diagnostic[] = result.ok
     ? [
-        ...policyDiagnostics(source, await mistakesOf(result.bundle), catalog),
+        ...policyDiagnostics(source, await mistakesOf(result.bundle, catalog), catalog),
         ...documentDiagnostics(source, await moduleMistakes(result.bundle)),
       ]
     : result.diagnostics

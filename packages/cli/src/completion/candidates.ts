@@ -11,7 +11,7 @@ export interface Candidate {
 /** Printed before the candidates if file names are possible too. */
 const FILES = '\tfiles\n'
 const FILE_OPTION = /<(file|dir|path)>/
-const FILE_ARGUMENT = /^(document|file|dir|path|description)$/
+const FILE_ARGUMENT = /^(document|files?|dir|path)$/
 
 /** Prints the completions of the last word, one per line, with a tab before the description. */
 export async function printCandidates(program: Command, words: readonly string[]): Promise<void> {

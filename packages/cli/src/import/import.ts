@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type DocumentSource, formatDiagnostic, loadBodyLanguages, policyDiagnostics } from '@sluice/config'
-import { catalog } from '@sluice/policies'
 import { checkDocument } from '../input/document.js'
+import { catalog } from '../input/policy-catalog.js'
 import { EXIT, Failure, messageOf } from '../output/failure.js'
 import { mistakesOf } from '../plugins/compile-trial.js'
 import { CONSUMERS_FILE, type DocumentDraft } from './draft.js'
@@ -51,7 +51,7 @@ async function problemsIn(source: DocumentSource): Promise<string[]> {
   const result = await checkDocument(source)
   if (!result.ok)
     return result.diagnostics.filter(({ ofMachine }) => ofMachine === undefined).map(formatDiagnostic)
-  return policyDiagnostics(source, await mistakesOf(result.bundle), catalog).map(formatDiagnostic)
+  return policyDiagnostics(source, await mistakesOf(result.bundle, catalog), catalog).map(formatDiagnostic)
 }
 
 /** Creates the consumers file of a document, readable only by its owner. Returns false if there is one already. */

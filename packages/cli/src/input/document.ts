@@ -3,18 +3,20 @@ import {
   type DocumentSource,
   formatDiagnostic,
   isIssue,
+  type LoadOptions,
   type LoadResult,
   loadBodyLanguages,
   loadDocument,
+  loadNamedPolicies,
   type Plan,
   type PluginPlan,
   readDocumentFile,
   readPlugins,
   usablePlugins,
 } from '@sluice/config'
-import { catalog } from '@sluice/policies'
 import { EXIT, Failure, messageOf } from '../output/failure.js'
 import { say } from '../output/output.js'
+import { catalog } from './policy-catalog.js'
 
 /** Name of a document from stdin in messages. Its relative paths start in the working directory. */
 const STDIN_NAME = '<stdin>'
@@ -27,7 +29,7 @@ const MAX_BYTES = 4 * 1024 * 1024
 export async function readDocument(file: string): Promise<DocumentSource> {
   try {
     const source = file === '-' ? { name: STDIN_NAME, text: await stdinText() } : readDocumentFile(file)
-    await loadBodyLanguages(source.text, catalog)
+    await loadModules(source)
     return source
   } catch (error) {
     throw new Failure(messageOf(error), EXIT.invalid)
@@ -51,7 +53,20 @@ async function stdinText(): Promise<string> {
 
 /** Checks a document with the same compiler as the gateway. Each plugin is imported on its own thread. */
 export async function checkDocument(source: DocumentSource): Promise<LoadResult> {
-  return loadDocument(source, { catalog, plugins: await readPlugins(source, catalog), env: process.env })
+  await loadModules(source)
+  return loadWith(source, { catalog, plugins: await readPlugins(source, catalog), env: process.env })
+}
+
+async function loadModules({ text }: DocumentSource): Promise<void> {
+  await Promise.all([loadBodyLanguages(text, catalog), loadNamedPolicies(text, catalog)])
+}
+
+/** Loads a document. Its text may name policies with escapes, so that errors are found with all policies. */
+async function loadWith(source: DocumentSource, settings: LoadOptions): Promise<LoadResult> {
+  const result = loadDocument(source, settings)
+  if (result.ok) return result
+  await catalog.load?.(() => true)
+  return loadDocument(source, settings)
 }
 
 /** Returns the plugins of a document. @throws Failure if one of them cannot be used */
@@ -81,8 +96,9 @@ async function loadSource(source: DocumentSource, machineHint: string): Promise<
  * this machine are not used, even if they have the same names.
  * @throws Failure with all errors that do not depend on the machine
  */
-export function checkForElsewhere(source: DocumentSource): void {
-  const result = loadDocument(source, { catalog, env: {}, readFile: readNothing, readEnd: readNothing })
+export async function checkForElsewhere(source: DocumentSource): Promise<void> {
+  await loadModules(source)
+  const result = await loadWith(source, { catalog, env: {}, readFile: readNothing, readEnd: readNothing })
   const found = result.ok ? result.warnings : result.diagnostics
   const mistakes = found.filter(({ severity, ofMachine }) => severity === 'error' && ofMachine === undefined)
   if (mistakes.length > 0) throw new Failure(mistakes.map(formatDiagnostic).join('\n'), EXIT.invalid)
@@ -95,9 +111,9 @@ export function checkForElsewhere(source: DocumentSource): void {
  */
 export async function planForElsewhere(source: DocumentSource): Promise<Plan | null> {
   try {
-    await loadBodyLanguages(source.text, catalog)
+    await loadModules(source)
     const files = { readFile: readNothing, readEnd: readNothing }
-    const result = loadDocument(source, { catalog, env: {}, ...files, isForElsewhere: true })
+    const result = await loadWith(source, { catalog, env: {}, ...files, isForElsewhere: true })
     return result.ok ? result.bundle.plan : null
   } catch {
     return null

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type ConfigBundle, loadBodyLanguages } from '@sluice/config'
-import { policyMistakes } from '@sluice/gateway'
+import { policyMistakes } from '@sluice/gateway/policy-mistakes'
 import { catalog } from '@sluice/policies'
 import type { TrialReport } from './compile-trial.js'
 

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { ConfigBundle, PolicyMistake } from '@sluice/config'
-import { policyMistakes } from '@sluice/gateway'
-import { catalog } from '@sluice/policies'
+import type { Catalog } from '@sluice/core'
+import { policyMistakes } from '@sluice/gateway/policy-mistakes'
 import { EXIT, Failure } from '../output/failure.js'
 
 /** Time limits for starting a thread, and for compiling one policy of a plugin. */
@@ -15,11 +15,15 @@ export type TrialReport =
   | { readonly problem: string }
 
 /**
- * Returns the policies of a document that do not compile. Plugin code runs on a thread, so that it cannot
+ * Returns the policies of a document that do not compile. The catalog contains those of the document. Plugin code runs on a thread, so that it cannot
  * block this command.
  * @throws Failure that names the plugin if it cannot be loaded or hangs
  */
-export function mistakesOf(bundle: ConfigBundle, deadlineMs = COMPILE_MS): Promise<readonly PolicyMistake[]> {
+export function mistakesOf(
+  bundle: ConfigBundle,
+  catalog: Catalog,
+  deadlineMs = COMPILE_MS,
+): Promise<readonly PolicyMistake[]> {
   return bundle.plan.plugins.length === 0 ? policyMistakes(bundle, catalog) : onThread(bundle, deadlineMs)
 }
 

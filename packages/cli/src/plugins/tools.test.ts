@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { installPackage, policyCode } from '@sluice/config/testing'
 import { CONTRACT_VERSION } from '@sluice/core'
 import { loadFile } from '../input/document.js'
+import { catalog } from '../input/policy-catalog.js'
 import { gwInProcess } from '../testing/in-process.js'
 import { gw, type Outcome, origin, scratch, spawnGw, startArgs, until } from '../testing.js'
 import { mistakesOf } from './compile-trial.js'
@@ -102,7 +103,7 @@ test('a plugin policy that never finishes compiling is named', async (t) => {
   const route = 'id: a, match: { path: /a }, respond: { status: 200 }, policies: [{ use: endless }]'
   writeFileSync(config, `version: 1\nplugins: [endless]\nroutes: [{ ${route} }]\n`)
   await assert.rejects(
-    mistakesOf(await loadFile(config), 2000),
+    mistakesOf(await loadFile(config), catalog, 2000),
     /'endless' of the plugin 'endless' takes longer than 2 s/,
   )
 })

@@ -5,6 +5,9 @@ import type { Format } from '../output/output.js'
 import { exampleText, GwHelp, wrappedExample } from './help.js'
 import { optionForWord } from './stray-words.js'
 
+/** For `gw bench`, which would load a second copy of commander otherwise. */
+export { InvalidArgumentError }
+
 /** Implementation of a command. It returns its exit code; nothing is success. */
 type Run<O> = (options: O, ...operands: string[]) => number | void | Promise<number | void>
 type Load<O> = () => Promise<Run<O>>

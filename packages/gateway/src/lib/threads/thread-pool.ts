@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
 import { performance } from 'node:perf_hooks'
 import { serialize } from 'node:v8'
 import { type Offload, Overload, Overtime } from '@sluice/core'
-import { Piscina } from 'piscina'
+import type { Piscina } from 'piscina'
 import { Semaphore, type Waiter } from './semaphore.js'
 import { type ThreadAnswer, type ThreadTask, UNKNOWN_WORK } from './thread-task.js'
 
+const require = createRequire(import.meta.url)
 /** Maximum number of tasks waiting for a thread. Further tasks are refused, because each one holds a body in memory. */
 const MAX_WAITING = 64
 /** Time after which an idle thread ends and releases its memory, in milliseconds. */
@@ -104,6 +106,8 @@ export class ThreadPool {
   }
 
   #create(): Piscina<ThreadTask, ThreadAnswer> {
+    // Loaded on first use: most documents need no thread.
+    const { Piscina } = require('piscina') as typeof import('piscina')
     const pool = new Piscina<ThreadTask, ThreadAnswer>({
       filename: new URL('./thread.js', import.meta.url).href,
       name: 'run',
