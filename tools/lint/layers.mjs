@@ -148,6 +148,8 @@ const LAYERS = {
     'consumers input plugins',
     'admin',
     'completion control import kubernetes top',
+    'dev',
+    'init',
     'commands',
     'program',
     '.',

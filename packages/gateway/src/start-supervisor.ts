@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { DocumentSource, Overrides, Plan } from '@sluice/config'
+import type { ConfigBundle, DocumentSource, Overrides, Plan } from '@sluice/config'
 import { formatDiagnostic, readDocumentFile, resolvePlan } from '@sluice/config/serving'
 import type { Catalog } from '@sluice/core'
 import { AdminEndpoint } from './admin/admin-endpoint.js'
@@ -47,14 +47,27 @@ export interface SupervisorOptions {
   /** Environment for `${env:NAME}`; defaults to this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly log?: OperationLog
+  /** Set if the gateway is a part of this process, as in `gw dev`. */
+  readonly embedding?: Embedding
 }
 
 /**
- * Starts a gateway in this process and handles its signals. Resolves when every worker is ready.
+ * A program that embeds a gateway. The program handles signals itself, and the workers exit with it: they do not wait
+ * for another supervisor.
+ */
+export interface Embedding {
+  /** Returns the bundle that is applied in place of that of the document. */
+  readonly adjust: (bundle: ConfigBundle) => Promise<ConfigBundle>
+  /** Called with each line that a worker writes to stdout or stderr. */
+  readonly onOutput: (line: string) => void
+}
+
+/**
+ * Starts a gateway in this process and handles its signals, unless it is embedded. Resolves when every worker is ready.
  * @throws StartError if it cannot serve; everything is stopped again then.
  */
 export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
-  const { configFile, catalog, control = null, log = createOperationLog() } = options
+  const { configFile, catalog, embedding, control = null, log = createOperationLog() } = options
   let lastRead = ''
   const readFile = options.source ?? fileReader(configFile, control)
   const readSource = async (): Promise<DocumentSource | null> => {
@@ -68,7 +81,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   const dataDir = options.dataDir ?? './data'
   const fleetFile = new FleetFile(dataDir, configFile ?? '', replacedPid())
   const supervisor = new Supervisor({
-    documents: documentsOf(thread, secrets),
+    documents: documentsOf(thread, secrets, embedding),
     secrets,
     control,
     readSource,
@@ -89,6 +102,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
       version,
       nodeOptions: catalog.nodeOptions ?? [],
       fleet: fleetFile,
+      onOutput: embedding?.onOutput ?? null,
     }),
     fleetFile,
     drainedFile: new DrainedFile(dataDir, configFile ?? ''),
@@ -100,9 +114,10 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     log,
   })
   const reloader = new DocumentReloader(supervisor, log)
-  const removeSignalHandlers = handleSignals(supervisor, () => void reloader.reload('SIGHUP'), log)
+  const removeSignalHandlers =
+    embedding === undefined ? handleSignals(supervisor, () => void reloader.reload('SIGHUP'), log) : null
   void supervisor.finished.then(() => {
-    removeSignalHandlers()
+    removeSignalHandlers?.()
     reloader.close()
     thread.close()
   })
@@ -123,15 +138,22 @@ function fileReader(
 }
 
 /** Connects the supervisor to the document thread. */
-function documentsOf(thread: DocumentThread, secrets: VaultSecrets): Documents {
+function documentsOf(thread: DocumentThread, secrets: VaultSecrets, embedding?: Embedding): Documents {
   const reading = async (source: DocumentSource): Promise<VaultReading | null> => {
     const request = await thread.vaultRequest(source)
     return request === null ? null : secrets.read(request)
   }
+  /** Bundles as their documents have them, by the adjusted bundle. Changes are those of the document. */
+  const written = new WeakMap<ConfigBundle, ConfigBundle>()
   return {
     load: async (source, serving) => {
       const vault = await reading(source)
-      return { ...(await thread.load(source, serving, vault?.values)), vault }
+      const before = serving === null ? null : (written.get(serving) ?? serving)
+      const result = await thread.load(source, before, vault?.values)
+      if (!result.ok || embedding === undefined) return { ...result, vault }
+      const bundle = await embedding.adjust(result.bundle)
+      written.set(bundle, result.bundle)
+      return { ...result, bundle, vault }
     },
     resolve: resolvePlan,
     ask: (question) => thread.ask(question),

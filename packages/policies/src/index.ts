@@ -1,4 +1,5 @@
 export { hashKey, newKey } from './auth/api-key/key.js'
+export { ApiDescription, type DescribedOperation } from './content/openapi/api-description.js'
 export {
   type ApiOperation,
   type ApiOutline,

@@ -103,7 +103,7 @@ export function complain(message: string): void {
 }
 
 /** Escapes control characters: messages contain file names, keys and values from users. */
-function visibleLines(text: string): string {
+export function visibleLines(text: string): string {
   return text.split('\n').map(visibleText).join('\n')
 }
 

@@ -7,6 +7,7 @@ import { addPlaces } from './log-options.js'
 export function addDocumentCommands(program: GwCommand): void {
   program.commandsGroup('Document:')
   addStart(program)
+  addDev(program)
   program
     .command('validate')
     .description('check a document and compile its policies; reports all errors with position and fix')
@@ -101,6 +102,19 @@ function addStart(program: GwCommand): void {
     )
 }
 
+function addDev(program: GwCommand): void {
+  program
+    .command('dev')
+    .description('run a gateway for development, with a live view of requests and mistakes; default: gateway.yaml')
+    .document(namesDocument)
+    .option('-p, --port <port>', 'port of the first listener; default: that of the document', wholeNumber(0, 65_535))
+    .option('--workers <n>', 'worker processes', wholeNumber(1, 64), 1)
+    .choice('--mock <which>', 'upstreams to replace by mocks', ['unreachable', 'all', 'none'], 'unreachable')
+    .output('table', 'json')
+    .runs(async () => (await import('../commands/dev.js')).dev)
+    .example('gw dev gateway.yaml', 'gw dev gateway.yaml --port 8081 --mock all')
+}
+
 /** Adds the options for the connection to a controller. */
 function withControl(command: GwCommand): GwCommand {
   return command
@@ -123,6 +137,12 @@ function withControl(command: GwCommand): GwCommand {
       'fingerprint that the certificate of the controller must have; repeatable; default GW_CONTROL_FINGERPRINT',
       collect,
     )
+}
+
+/** True if a document was given. */
+function namesDocument(run: Command): boolean {
+  const { config, file } = run.opts<Partial<DocumentOptions> & { readonly file?: string }>()
+  return run.args.length > 0 || (config ?? file) !== undefined
 }
 
 /** True if a document was given, or if there is no controller to get one from. */

@@ -67,8 +67,9 @@ async function outliveSupervisor(
   log: OperationLog,
   stopSignal: AbortSignal,
 ): Promise<void> {
-  if (!runtime.isServing) return runtime.end(ORPHAN_DRAIN_MS, 0)
   const { [FLEET_FILE_ENV]: path = '', [FLEET_INSTANCE_ENV]: instance = '' } = process.env
+  // Without a file the worker belongs to an embedded gateway, which ends with its program.
+  if (!runtime.isServing || path === '') return runtime.end(ORPHAN_DRAIN_MS, 0)
   log.warn('worker.left-behind', { servesForMs: ORPHAN_LIFETIME_MS })
   log.info('worker.leaves', { because: await waitForSuccessor(path, instance, stopSignal) })
   await runtime.end(runtime.drainMs, 0, hasSuccessor(path, instance))

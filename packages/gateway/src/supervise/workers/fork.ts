@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { randomBytes } from 'node:crypto'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { FLEET_FILE_ENV, FLEET_INSTANCE_ENV, WORKER_VERSION_ENV } from '../../worker/messages.js'
 import { heapFlags } from './sizing.js'
@@ -47,6 +48,11 @@ interface WorkerProgram {
   readonly nodeOptions: readonly string[]
   /** File and instance by which an orphaned worker finds the next supervisor. */
   readonly fleet: { readonly path: string; readonly instance: string }
+  /**
+   * Called with each line that a worker writes, if the gateway is embedded. Its workers then exit with this process. Null
+   * if workers write to the stdout and stderr of this process.
+   */
+  readonly onOutput: ((line: string) => void) | null
 }
 
 /**
@@ -55,7 +61,7 @@ interface WorkerProgram {
  * share the socket (SCHED_NONE), so that no connection passes through the supervisor.
  */
 export function workerFork(
-  { entry, version, nodeOptions, fleet }: WorkerProgram,
+  { entry, version, nodeOptions, fleet, onOutput }: WorkerProgram,
   deadlines: WorkerDeadlines = WORKER_DEADLINES,
 ): Fork {
   cluster.schedulingPolicy = cluster.SCHED_NONE
@@ -64,14 +70,20 @@ export function workerFork(
   const secret = randomBytes(32)
   return (headBytes, workers, reservedBytes) => {
     const execArgv = [...WORKER_FLAGS, ...heapFlags(workers, reservedBytes), ...nodeOptions]
-    cluster.setupPrimary({ exec: fileURLToPath(entry), args: [], execArgv, serialization: 'advanced' })
-    const process = cluster.fork({
+    cluster.setupPrimary({
+      ...{ exec: fileURLToPath(entry), args: [], execArgv, serialization: 'advanced' },
+      silent: onOutput !== null,
+    })
+    const worker = cluster.fork({
       [HEAD_BYTES_ENV]: String(headBytes + HEAD_ROOM_BYTES),
       [WORKER_VERSION_ENV]: version,
       ...malloc,
-      [FLEET_FILE_ENV]: fleet.path,
+      [FLEET_FILE_ENV]: onOutput === null ? fleet.path : '',
       [FLEET_INSTANCE_ENV]: fleet.instance,
     })
-    return new WorkerHandle(process, deadlines, secret)
+    const { stdout, stderr } = worker.process
+    for (const input of onOutput === null ? [] : [stdout!, stderr!])
+      createInterface({ input }).on('line', onOutput!)
+    return new WorkerHandle(worker, deadlines, secret)
   }
 }

@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { parentProcessIds } from '@sluice/core/process-stat'
+import { LOG_FORMAT_ENV } from '@sluice/gateway/parent'
+import { AnswerPart } from '../admin/answer-part.js'
+import type { DevView } from '../dev/dev-event.js'
+import { DevSession } from '../dev/dev-session.js'
+import { JsonView, LineView } from '../dev/line-views.js'
+import type { MockMode } from '../dev/mocked-upstreams.js'
+import type { RequestRow } from '../dev/request-row.js'
+import { ScreenView } from '../dev/screen-view.js'
+import type { DocumentOptions, OutputOptions } from '../input/options.js'
+import { untilSignal } from '../input/until-signal.js'
+import { usageError } from '../output/failure.js'
+import { FullScreen } from '../output/full-screen.js'
+import { hasColors, outliveReader } from '../output/output.js'
+import { recordPage } from './record-page.js'
+import { stepTraceLines } from './step-trace-lines.js'
+
+interface DevOptions extends Partial<DocumentOptions>, OutputOptions {
+  readonly port?: number
+  readonly workers: number
+  readonly mock: MockMode
+}
+
+/** Document of a project that `gw init` has made. */
+const DEFAULT_DOCUMENT = 'gateway.yaml'
+/** Interval in milliseconds for checking the npm that started this process. */
+const NPM_POLL_MS = 500
+
+/** Runs a gateway for development until the user ends it. Returns the exit code. */
+export async function dev({ config = DEFAULT_DOCUMENT, port, workers, mock, output }: DevOptions): Promise<number> {
+  if (config === '-') throw usageError('gw dev watches its document and cannot read it from stdin')
+  outliveReader()
+  // Workers write entries that this process reads.
+  process.env[LOG_FORMAT_ENV] = 'json'
+  const done = new AbortController()
+  const signal = AbortSignal.any([untilSignal().signal, done.signal])
+  const npm = followNpm(() => done.abort())
+  const folder = mkdtempSync(join(tmpdir(), 'gw-dev-'))
+  const views: DevView[] = []
+  const session = new DevSession({
+    ...{ config, workers, mock, folder, port: port ?? null },
+    onEvent: (event) => views[0]?.show(event),
+  })
+  try {
+    views.push(viewFor(output, { document: basename(config), session, onDone: () => done.abort() }))
+    return await session.start(signal)
+  } finally {
+    clearInterval(npm)
+    await session.close()
+    views[0]?.close()
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+  }
+}
+
+interface ViewOptions {
+  readonly document: string
+  readonly session: DevSession
+  readonly onDone: () => void
+}
+
+function viewFor(output: OutputOptions['output'], { document, session, onDone }: ViewOptions): DevView {
+  if (output === 'json') return new JsonView()
+  if (!FullScreen.isAvailable()) return new LineView(document)
+  return new ScreenView({ document, onDone, page: (row, width) => pageOf(row, session.traceOf(row.id), width) })
+}
+
+/** Returns the record of a request, and what each policy did. */
+function pageOf({ record }: RequestRow, trace: string | null, width: number): string[] {
+  const page = recordPage(record)
+  if (trace === null) return page
+  const part = new AnswerPart(JSON.parse(trace), 'the step trace')
+  return [...page, '', ...stepTraceLines(part, { pod: '', width, hasColors: hasColors() })]
+}
+
+/** Ends the command when npm or its shell exits: npx and npm do not forward signals through the shell. */
+function followNpm(end: () => void): NodeJS.Timeout | undefined {
+  if (process.env['npm_execpath'] === undefined) return undefined
+  const parents = String(parentProcessIds())
+  return setInterval(() => {
+    if (String(parentProcessIds()) !== parents) end()
+  }, NPM_POLL_MS)
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Address, ConfigBundle, Plan, RoutePlan } from '@sluice/config'
+import { probePort } from '@sluice/gateway/start'
+import { type MockedUpstream, type MockMode, MockedUpstreams } from './mocked-upstreams.js'
+
+/** Options for `DevPlan`. */
+export interface DevPlanOptions {
+  /** Port of the first listener, or null for that of the document. */
+  readonly port: number | null
+  readonly mock: MockMode
+  /** Scratch folder for the traffic log. */
+  readonly folder: string
+}
+
+/** Adjusts plans for development: mocks, a complete traffic log in a scratch folder, and free ports. */
+export class DevPlan {
+  readonly #options: DevPlanOptions
+  readonly #upstreams: MockedUpstreams
+  /** Folder of the traffic log. */
+  readonly trafficDir: string
+  /** True if the port of the admin API is in use by another process, so that any free port is used. */
+  #isAdminMoved: boolean | null = null
+  /** Names of policies in the catalog, by their id. */
+  #uses: ReadonlyMap<string, string> = new Map()
+
+  constructor(options: DevPlanOptions) {
+    this.#options = options
+    this.#upstreams = new MockedUpstreams(options.mock)
+    this.trafficDir = join(options.folder, 'traffic')
+    mkdirSync(this.trafficDir)
+  }
+
+  get mocked(): readonly MockedUpstream[] {
+    return this.#upstreams.mocked
+  }
+
+  /** True if a mocked upstream is reachable by now, so that the document should be applied again. */
+  isOutdated(): Promise<boolean> {
+    return this.#upstreams.isOutdated()
+  }
+
+  /** Returns the name of a policy in the catalog, or its id if the document gives it one. */
+  policyName(id: string, route: string): string {
+    return id.startsWith(`${route}/`) ? (this.#uses.get(id) ?? id) : id
+  }
+
+  async adjust(bundle: ConfigBundle): Promise<ConfigBundle> {
+    const texts = (bundle.routeTexts ?? bundle.plan.routes.map((route) => JSON.stringify(route))).map(logged)
+    const routes = texts.map((text) => JSON.parse(text) as RoutePlan)
+    this.#uses = new Map(routes.flatMap(({ policies }) => policies.map(({ id, use }) => [id, use])))
+    const upstreams = await this.#upstreams.replaceIn(bundle)
+    // Development must not change what a controller or a production log knows.
+    const { control: _control, ...plan } = bundle.plan
+    const adjusted: Plan = {
+      ...plan,
+      routes: [],
+      upstreams,
+      listeners: this.#listenersOf(plan.listeners),
+      admin: { ...plan.admin, ...(await this.#adminAddress(plan.admin)) },
+      log: {
+        ...plan.log,
+        ...{ sink: 'file', fields: 'full', outputs: [], unknownRoutes: true },
+        file: { ...plan.log.file, dir: this.trafficDir },
+      },
+    }
+    const mocks = JSON.stringify(this.mocked)
+    const digest = createHash('sha256').update(bundle.digest).update(mocks).digest('hex')
+    return { ...bundle, plan: adjusted, routeTexts: texts, digest }
+  }
+
+  #listenersOf(listeners: Plan['listeners']): Plan['listeners'] {
+    const { port } = this.#options
+    return port === null ? listeners : listeners.map((one, i) => (i === 0 ? { ...one, ...at(one, port) } : one))
+  }
+
+  /** Moves the admin API to a free port at the start, if another gateway uses its own. */
+  async #adminAddress(admin: Plan['admin']): Promise<Address> {
+    this.#isAdminMoved ??= await probePort(admin.host, admin.port).then(
+      () => false,
+      () => true,
+    )
+    return at(admin, this.#isAdminMoved ? 0 : admin.port)
+  }
+
+  close(): void {
+    this.#upstreams.close()
+  }
+}
+
+function at({ host }: Address, port: number): Address {
+  return { host, port, address: `${host.includes(':') ? `[${host}]` : host}:${port}` }
+}
+
+/** Returns a route with its traffic log on. */
+function logged(text: string): string {
+  if (!text.includes('"off":true')) return text
+  return JSON.stringify({ ...(JSON.parse(text) as RoutePlan), log: null })
+}
