@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { gwInProcess } from '../testing/in-process.js'
-import { gw, origin, type RunningGateway, startGateway, until } from '../testing.js'
+import { gwInTerminal, type TerminalSession } from '../testing/terminal.js'
+import { gw, origin, type RunningGateway, startGateway } from '../testing.js'
 
-const GW = fileURLToPath(new URL('../../bin/gw.mjs', import.meta.url))
 const ENTER = '\u001b[?1049h'
 const LEAVE = '\u001b[?25h\u001b[?1049l'
 
@@ -28,31 +26,8 @@ routes:
 }
 
 /** Runs `gw top` in a pseudo terminal. */
-function topInTerminal(t: TestContext, { admin }: RunningGateway) {
-  const command = `stty cols 120 rows 20; echo "pid $$"; exec ${process.execPath} ${GW} top --server ${admin}`
-  const terminal = spawn('script', ['-qec', `sh -c '${command}'`, '/dev/null'], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  let text = ''
-  terminal.stdout.setEncoding('utf8').on('data', (data: string) => {
-    text += data
-  })
-  const exited = new Promise<number | null>((resolve) => terminal.once('exit', resolve))
-  t.after(() => terminal.kill())
-  return {
-    exited,
-    text: () => text,
-    pid: () => Number(/pid (\d+)/.exec(text)?.[1]),
-    /** Sends keys and waits for output that matches. */
-    press: async (keys: string, expected: RegExp): Promise<void> => {
-      const start = text.length
-      terminal.stdin.write(keys)
-      await until(
-        () => expected.test(text.slice(start)),
-        () => text.slice(start),
-      )
-    },
-  }
+function topInTerminal(t: TestContext, { admin }: RunningGateway): TerminalSession {
+  return gwInTerminal(t, ['top', '--server', admin])
 }
 
 test('the keyboard selects, filters and opens routes, and the terminal is restored at the end', async (t) => {

@@ -6,6 +6,7 @@ import { addPlaces } from './log-options.js'
 /** Adds the commands that work on a document without a running gateway. */
 export function addDocumentCommands(program: GwCommand): void {
   program.commandsGroup('Document:')
+  addInit(program)
   addStart(program)
   addDev(program)
   program
@@ -100,6 +101,16 @@ function addStart(program: GwCommand): void {
       'gw start -c gateway.yaml --tier W2',
       'gw start --control https://control.example.com:9443 --group edge-eu --control-token-file token',
     )
+}
+
+function addInit(program: GwCommand): void {
+  program
+    .command('init')
+    .description('create a project: a document, tests, a CI workflow, and schemas for editors')
+    .argument('[dir]', 'folder of the project; default: this folder')
+    .option('--force', 'overwrite existing files')
+    .runs(async () => (await import('../commands/init.js')).init)
+    .example('gw init my-gateway')
 }
 
 function addDev(program: GwCommand): void {

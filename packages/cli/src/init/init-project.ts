@@ -1,0 +1,59 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { describedCatalog, editorSchema } from '@sluice/config'
+import { catalog } from '@sluice/policies'
+import { Failure, messageOf } from '../output/failure.js'
+import { version } from '../output/version.js'
+import { type Project, projectFiles, STARTER_CASES, STARTER_DOCUMENT } from './project-files.js'
+
+/** Options for `initProject`. */
+export interface InitOptions {
+  /** True to overwrite existing files. */
+  readonly force?: boolean
+}
+
+/**
+ * Creates a gateway project. Returns the paths of its files, relative to the folder.
+ * @throws Failure that lists the files that exist already, unless `force` is set; nothing is written then
+ */
+export async function initProject(directory: string, options: InitOptions): Promise<readonly string[]> {
+  const project: Project = {
+    name: packageName(basename(resolve(directory))),
+    version: version(),
+    schemas: { document: editorSchema(describedCatalog(catalog, [])), cases: {} },
+    document: STARTER_DOCUMENT,
+    cases: STARTER_CASES,
+  }
+  return writeFiles(directory, projectFiles(project), options.force === true)
+}
+
+function writeFiles(directory: string, files: ReadonlyMap<string, string>, isForced: boolean): string[] {
+  const paths = [...files.keys()]
+  const existing = paths.filter((path) => existsSync(join(directory, path)))
+  if (existing.length > 0 && !isForced) {
+    const list = existing.map((path) => `  ${path}`).join('\n')
+    throw new Failure(
+      `${directory} has files of this name; nothing was written:\n${list}\nremove them, choose another folder, or overwrite them with --force`,
+    )
+  }
+  try {
+    for (const [path, text] of files) {
+      const file = join(directory, path)
+      mkdirSync(dirname(file), { recursive: true })
+      // A file that another process has created since the check is kept.
+      writeFileSync(file, text, { flag: isForced ? 'w' : 'wx' })
+    }
+  } catch (error) {
+    throw new Failure(`cannot create the project: ${messageOf(error)}`)
+  }
+  return paths
+}
+
+/** Returns a valid name of an npm package for a folder. */
+function packageName(folder: string): string {
+  const name = folder
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .replaceAll(/^[._-]+|-+$/g, '')
+  return name === '' ? 'gateway' : name.slice(0, 200)
+}
