@@ -60,7 +60,10 @@ routes:
 }
 
 /** Waits for a line of output and returns its match. */
-async function line({ process: child, stdout, stderr }: GwProcess, expected: RegExp): Promise<RegExpExecArray> {
+async function line(
+  { process: child, stdout, stderr }: GwProcess,
+  expected: RegExp,
+): Promise<RegExpExecArray> {
   const context = (): string => `${stdout()}\n${stderr()}`
   await until(() => expected.test(stdout()) || child.exitCode !== null, context)
   const match = expected.exec(stdout())
@@ -68,7 +71,10 @@ async function line({ process: child, stdout, stderr }: GwProcess, expected: Reg
   return match
 }
 
-async function started(t: TestContext, args: readonly string[]): Promise<GwProcess & { readonly url: string }> {
+async function started(
+  t: TestContext,
+  args: readonly string[],
+): Promise<GwProcess & { readonly url: string }> {
   const running = spawnGw(t, ['dev', ...args])
   const [, url = ''] = await line(running, /^gateway +(\S+)$/m)
   return { ...running, url }
@@ -94,13 +100,19 @@ test('requests are shown with policies and mocks, mistakes with their place, and
   await line(gateway, / GET \/none {2}no route {2}404 .* GW_ROUTE_NOT_FOUND/)
 
   edit('status: 200', 'stats: 200')
-  await line(gateway, /gateway\.yaml:12:\d+: unknown key 'stats' \(did you mean 'status'\?\)\n\S+ the previous document keeps/)
+  await line(
+    gateway,
+    /gateway\.yaml:12:\d+: unknown key 'stats' \(did you mean 'status'\?\)\n\S+ the previous document keeps/,
+  )
   assert.equal((await get('/hello')).status, 200)
   edit('stats: 200', 'status: 201')
   await line(gateway, /gateway\.yaml: applied, 1 change\n/)
   assert.equal((await get('/hello')).status, 201)
   edit('status: 201', 'status: ten')
-  await line(gateway, /gateway\.yaml:12:\d+: .*\n\S+ the previous document keeps[\s\S]*the previous document keeps/)
+  await line(
+    gateway,
+    /gateway\.yaml:12:\d+: .*\n\S+ the previous document keeps[\s\S]*the previous document keeps/,
+  )
   edit('status: ten', 'status: 201')
   await line(gateway, /gateway\.yaml: valid, no changes\n/)
 })
@@ -123,7 +135,10 @@ test('--mock all replaces reachable upstreams too, and --mock none none', async 
   assert.equal((await fetch(`${all.url}/plain`)).headers.get('x-gw-mock'), 'echo')
   const none = await started(t, [file, '--mock', 'none'])
   assert.equal(await (await fetch(`${none.url}/plain`)).text(), 'real')
-  edit('upstreams: { up: { targets: [', `upstreams: { up: { targets: ["http://127.0.0.1:${port}"] }, old: { targets: [`)
+  edit(
+    'upstreams: { up: { targets: [',
+    `upstreams: { up: { targets: ["http://127.0.0.1:${port}"] }, old: { targets: [`,
+  )
   await line(none, /applied/)
   assert.equal((await fetch(`${none.url}/plain`)).status, 502)
 })
@@ -181,7 +196,10 @@ test('on a terminal, keys select, open and clear requests, and mistakes disappea
   await terminal.press('\u001b[6~', /api \(openapi\) .*respond 400/)
   await terminal.press('\u001b', /\u001b\[7m1 .*pace ✓ api ✗ +400/)
   edit('status: 200', 'stats: 200')
-  await terminal.press('', /gateway\.yaml:12:\d+: unknown key 'stats'[\s\S]*the previous document keeps serving/)
+  await terminal.press(
+    '',
+    /gateway\.yaml:12:\d+: unknown key 'stats'[\s\S]*the previous document keeps serving/,
+  )
   edit('stats: 200', 'status: 200')
   await terminal.press('', /valid, no changes/)
   const seen = terminal.text().length

@@ -30,7 +30,13 @@ const DEFAULT_DOCUMENT = 'gateway.yaml'
 const NPM_POLL_MS = 500
 
 /** Runs a gateway for development until the user ends it. Returns the exit code. */
-export async function dev({ config = DEFAULT_DOCUMENT, port, workers, mock, output }: DevOptions): Promise<number> {
+export async function dev({
+  config = DEFAULT_DOCUMENT,
+  port,
+  workers,
+  mock,
+  output,
+}: DevOptions): Promise<number> {
   if (config === '-') throw usageError('gw dev watches its document and cannot read it from stdin')
   outliveReader()
   // Workers write entries that this process reads.
@@ -64,7 +70,11 @@ interface ViewOptions {
 function viewFor(output: OutputOptions['output'], { document, session, onDone }: ViewOptions): DevView {
   if (output === 'json') return new JsonView()
   if (!FullScreen.isAvailable()) return new LineView(document)
-  return new ScreenView({ document, onDone, page: (row, width) => pageOf(row, session.traceOf(row.id), width) })
+  return new ScreenView({
+    document,
+    onDone,
+    page: (row, width) => pageOf(row, session.traceOf(row.id), width),
+  })
 }
 
 /** Returns the record of a request, and what each policy did. */

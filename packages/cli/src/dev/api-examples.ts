@@ -99,11 +99,7 @@ function parametersOf(api: ApiDescription, pathItem: Fields, operation: Fields):
   return [...found.values()].filter((parameter) => parameter['required'] === true)
 }
 
-function exampleBody(
-  api: ApiDescription,
-  holder: Fields,
-  side: 'request' | 'response',
-): ExampleBody | null {
+function exampleBody(api: ApiDescription, holder: Fields, side: 'request' | 'response'): ExampleBody | null {
   const media = Object.entries(api.resolve(holder['content']))
   const [mediaType, content] = media.find(([type]) => JSON_TYPE.test(type)) ?? media[0] ?? []
   if (mediaType === undefined || mediaType.includes('*')) return null

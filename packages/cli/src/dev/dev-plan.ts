@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Address, ConfigBundle, Plan, RoutePlan } from '@sluice/config'
 import { probePort } from '@sluice/gateway/start'
-import { type MockedUpstream, type MockMode, MockedUpstreams } from './mocked-upstreams.js'
+import { type MockedUpstream, MockedUpstreams, type MockMode } from './mocked-upstreams.js'
 
 /** Options for `DevPlan`. */
 export interface DevPlanOptions {
@@ -72,7 +72,9 @@ export class DevPlan {
 
   #listenersOf(listeners: Plan['listeners']): Plan['listeners'] {
     const { port } = this.#options
-    return port === null ? listeners : listeners.map((one, i) => (i === 0 ? { ...one, ...at(one, port) } : one))
+    return port === null
+      ? listeners
+      : listeners.map((one, i) => (i === 0 ? { ...one, ...at(one, port) } : one))
   }
 
   /** Moves the admin API to a free port at the start, if another gateway uses its own. */

@@ -1,7 +1,14 @@
 import { join } from 'node:path'
 import { readDocumentFile } from '@sluice/config'
-import { type LogFields, type OperationLog, SourceWatch, StartError } from '@sluice/gateway/start'
-import { startSupervisor, type Supervisor, workerEntry } from '@sluice/gateway/start'
+import {
+  type LogFields,
+  type OperationLog,
+  SourceWatch,
+  StartError,
+  type Supervisor,
+  startSupervisor,
+  workerEntry,
+} from '@sluice/gateway/start'
 import { FileSource, recordFilter } from '@sluice/logger'
 import { lazyCatalog } from '@sluice/policies/catalog'
 import { EXIT, Failure, messageOf } from '../output/failure.js'
@@ -214,7 +221,10 @@ function entryOf(line: string): LogEntry | null {
 }
 
 /** Formats an entry of the operation log: the event and its fields, without process ids. */
-function eventText(event: string, { pid: _pid, worker: _worker, stack: _stack, ...fields }: LogFields): string {
+function eventText(
+  event: string,
+  { pid: _pid, worker: _worker, stack: _stack, ...fields }: LogFields,
+): string {
   const texts = Object.entries(fields).map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     return `${name}: ${text}`

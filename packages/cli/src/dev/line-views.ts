@@ -33,12 +33,14 @@ export class LineView implements DevView {
 /** Prints events as JSON, one per line. A request contains its whole record. */
 export class JsonView implements DevView {
   show(event: DevEvent): void {
-    if (event.kind !== 'request') return printText(`${JSON.stringify(event)}\n`)
-    const { record, isMocked: mocked, policies } = event.row
-    printText(`${JSON.stringify({ kind: 'request', mocked, policies, record })}\n`)
+    printText(`${JSON.stringify(event.kind === 'request' ? requestValue(event.row) : event)}\n`)
   }
 
   close(): void {}
+}
+
+function requestValue({ record, isMocked: mocked, policies }: RequestRow): object {
+  return { kind: 'request', mocked, policies, record }
 }
 
 function addressLines({ gateway, dashboard }: Serving): string[] {
@@ -60,7 +62,9 @@ function eventLines(event: Exclude<DevEvent, { kind: 'started' }>, document: str
   if (event.kind === 'request') return [requestLine(event.row, colors)]
   if (event.kind === 'message') {
     const tone = { info: String, warn: colors.yellow, error: colors.red }[event.level]
-    return visibleLines(event.text).split('\n').map((line) => `${time} ${tone(line)}`)
+    return visibleLines(event.text)
+      .split('\n')
+      .map((line) => `${time} ${tone(line)}`)
   }
   if (event.kind === 'mistakes') {
     const lines = event.lines.map((line) => `${time} ${colors.red(visibleLines(line))}`)

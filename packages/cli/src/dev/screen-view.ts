@@ -89,7 +89,9 @@ export class ScreenView implements DevView {
     const { columns, rows } = this.#screen.size
     const opened = this.#rows.find(({ number }) => number === this.#state.opened)
     const foot = this.#foot(opened === undefined ? LIST_KEYS : PAGE_KEYS).map((line) => cut(line, columns))
-    const head = this.#head(opened === undefined).map(({ text, tone }) => `${tone}${cut(text, columns)}${RESET}`)
+    const head = this.#head(opened === undefined).map(
+      ({ text, tone }) => `${tone}${cut(text, columns)}${RESET}`,
+    )
     const space = Math.max(2, rows - head.length - foot.length)
     const body = opened === undefined ? this.#list(columns, space) : this.#page(opened, columns, space)
     const filler = Array.from({ length: Math.max(0, space - body.length) }, () => '')

@@ -10,21 +10,39 @@ import { type Project, projectFiles, STARTER_CASES, STARTER_DOCUMENT } from './p
 export interface InitOptions {
   /** True to overwrite existing files. */
   readonly force?: boolean
+  /** OpenAPI description from which the document and the test cases are made. */
+  readonly from?: string
+}
+
+/** A project that was created. */
+export interface CreatedProject {
+  /** Paths of its files, relative to its folder. */
+  readonly files: readonly string[]
+  /** Lines about parts of the API description that were not mapped. */
+  readonly report: readonly string[]
 }
 
 /**
- * Creates a gateway project. Returns the paths of its files, relative to the folder.
+ * Creates a gateway project.
  * @throws Failure that lists the files that exist already, unless `force` is set; nothing is written then
  */
-export async function initProject(directory: string, options: InitOptions): Promise<readonly string[]> {
+export async function initProject(
+  directory: string,
+  { from, force = false }: InitOptions,
+): Promise<CreatedProject> {
+  const imported =
+    from === undefined ? null : await (await import('./imported-project.js')).importedProject(from)
   const project: Project = {
     name: packageName(basename(resolve(directory))),
     version: version(),
     schemas: { document: editorSchema(describedCatalog(catalog, [])), cases: {} },
-    document: STARTER_DOCUMENT,
-    cases: STARTER_CASES,
+    document: imported?.document ?? STARTER_DOCUMENT,
+    cases: imported?.cases ?? STARTER_CASES,
   }
-  return writeFiles(directory, projectFiles(project), options.force === true)
+  const files = new Map([...projectFiles(project), ...(imported?.files ?? [])])
+  // The description may already be in the folder of the project.
+  if (from !== undefined && resolve(from) === resolve(directory, basename(from))) files.delete(basename(from))
+  return { files: writeFiles(directory, files, force), report: imported?.report ?? [] }
 }
 
 function writeFiles(directory: string, files: ReadonlyMap<string, string>, isForced: boolean): string[] {

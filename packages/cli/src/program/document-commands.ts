@@ -108,17 +108,27 @@ function addInit(program: GwCommand): void {
     .command('init')
     .description('create a project: a document, tests, a CI workflow, and schemas for editors')
     .argument('[dir]', 'folder of the project; default: this folder')
+    .option(
+      '--from <file>',
+      'OpenAPI description of the API: routes, request checks and test cases come from it',
+    )
     .option('--force', 'overwrite existing files')
     .runs(async () => (await import('../commands/init.js')).init)
-    .example('gw init my-gateway')
+    .example('gw init my-gateway', 'gw init my-gateway --from openapi.yaml')
 }
 
 function addDev(program: GwCommand): void {
   program
     .command('dev')
-    .description('run a gateway for development, with a live view of requests and mistakes; default: gateway.yaml')
+    .description(
+      'run a gateway for development, with a live view of requests and mistakes; default: gateway.yaml',
+    )
     .document(namesDocument)
-    .option('-p, --port <port>', 'port of the first listener; default: that of the document', wholeNumber(0, 65_535))
+    .option(
+      '-p, --port <port>',
+      'port of the first listener; default: that of the document',
+      wholeNumber(0, 65_535),
+    )
     .option('--workers <n>', 'worker processes', wholeNumber(1, 64), 1)
     .choice('--mock <which>', 'upstreams to replace by mocks', ['unreachable', 'all', 'none'], 'unreachable')
     .output('table', 'json')
