@@ -19,6 +19,7 @@ export { packChunks, unpackChunks } from './manifest/packed-chunks.js'
 export {
   type ControllerMessage,
   GROUP_PATTERN,
+  LEAVING_CODE,
   MAX_MEMBER_MESSAGE_BYTES,
   MAX_MESSAGE_BYTES,
   MEMBERS_PATH,

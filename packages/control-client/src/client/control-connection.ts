@@ -2,6 +2,7 @@ import { visibleText } from '@sluice/core'
 import { type RawData, WebSocket } from 'ws'
 import {
   type ControllerMessage,
+  LEAVING_CODE,
   MAX_MESSAGE_BYTES,
   MEMBERS_PATH,
   type MemberMessage,
@@ -53,6 +54,8 @@ const TIMES: ConnectionTimes = { handshakeMs: 10_000, pingMs: 10_000, retryMs: 5
 /** Bytes that may wait for a slow controller. Reports are skipped above. */
 const MAX_WAITING_BYTES = 4 * MAX_MESSAGE_BYTES
 const MAX_REFUSAL_BYTES = 4096
+/** Maximum time for the answer of the controller to a close frame, in milliseconds. */
+const LEAVING_MS = 1000
 
 /** A connection to one of several controllers, opened again whenever it breaks. */
 export class ControlConnection {
@@ -100,11 +103,17 @@ export class ControlConnection {
     socket.send(JSON.stringify(message))
   }
 
-  close(): void {
+  /** Closes the connection. `isLeaving`: tells the controller that the gateway has shut down in order. */
+  close({ isLeaving = false } = {}): void {
     this.#isClosed = true
     clearTimeout(this.#retry)
     clearInterval(this.#ping)
-    this.#socket?.terminate()
+    const socket = this.#socket
+    if (!isLeaving) socket?.terminate()
+    else {
+      socket?.close(LEAVING_CODE)
+      setTimeout(() => socket?.terminate(), LEAVING_MS).unref()
+    }
   }
 
   async #attempt(): Promise<void> {

@@ -99,10 +99,11 @@ export class Member {
     return { ...this.#connection.status, silenceMs: this.#connection.silenceMs }
   }
 
-  close(): void {
+  /** Closes the connection. `isLeaving`: the controller forgets this gateway, so that deploys do not wait for it. */
+  close(options?: { readonly isLeaving: boolean }): void {
     clearInterval(this.#reports)
     this.#forget()
-    this.#connection.close()
+    this.#connection.close(options)
   }
 
   /** Sends a report now, in addition to the regular ones. */

@@ -18,6 +18,8 @@ export interface MembersOptions {
   readonly controller: string
   /** Called with the report of a member after each change. */
   readonly onReport: (report: MemberReport, due: Due) => void
+  /** Called when a member has shut down in order. */
+  readonly onLeave: (group: string, member: string) => void
   readonly onProblem: (event: string, error: unknown) => void
 }
 
@@ -70,10 +72,11 @@ export class ConnectedMembers {
             })
             .finally(() => waiting--)
       },
-      closed: () => {
+      closed: (isLeaving) => {
         if (this.#sessions.get(key) !== session) return
         this.#sessions.delete(key)
-        this.#options.onReport(session.report(this.#options.controller, false), 'now')
+        if (isLeaving) this.#options.onLeave(hello.group, hello.member)
+        else this.#options.onReport(session.report(this.#options.controller, false), 'now')
       },
     }
   }
@@ -153,6 +156,6 @@ export interface MemberConnection {
   /** True if the member had another connection, which is closed. */
   readonly isReconnect: boolean
   receive(message: MemberMessage): void
-  /** Must be called when the connection is closed. */
-  closed(): void
+  /** Must be called when the connection is closed. `isLeaving`: the member has shut down in order. */
+  closed(isLeaving: boolean): void
 }

@@ -60,7 +60,10 @@ export class ControllerCore {
     this.fleet = new FleetReports({ ...common, own, onProblem: onStoreProblem })
     const { log, bundles, fleet } = this
     const onReport: FleetReports['add'] = (report, due) => fleet.add(report, due)
-    this.members = new ConnectedMembers({ ...common, log, bundles, onReport, onProblem })
+    const onLeave = (group: string, member: string): void => {
+      fleet.forget(group, member).catch(onStoreProblem)
+    }
+    this.members = new ConnectedMembers({ ...common, log, bundles, onReport, onLeave, onProblem })
     const onDecision: ConstructorParameters<typeof Coordinator>[0]['onDecision'] = (result) => {
       const { group, deploy, digest, reasons } = result
       onEvent('info', `deploy.${result.result}`, { group, deploy, digest, reasons })

@@ -105,6 +105,11 @@ export class FleetReports {
 
   /** Removes a member that is not connected. */
   async forget(group: string, member: string): Promise<void> {
+    const key = `${group}/${member}`
+    this.#waiting.delete(key)
+    this.#refreshedMs.delete(key)
+    // A report that is being stored would bring the member back.
+    await this.#sending?.catch(() => {})
     await this.#options.store.forgetMember(group, member)
     await this.read()
   }

@@ -2,6 +2,7 @@ import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import {
   GROUP_PATTERN,
+  LEAVING_CODE,
   MAX_MEMBER_MESSAGE_BYTES,
   MEMBERS_PATH,
   type MemberMessage,
@@ -117,10 +118,10 @@ export class MemberSocket {
       client.isAlive = true
     })
     socket.on('error', () => socket.terminate())
-    socket.on('close', () => {
+    socket.on('close', (code) => {
       clearTimeout(timer)
       this.#clients.delete(client)
-      client.connection?.closed()
+      client.connection?.closed(code === LEAVING_CODE)
     })
     socket.on('message', (content: Buffer, isBinary: boolean) => {
       const message = isBinary ? null : parseMemberMessage(content.toString())

@@ -284,6 +284,17 @@ test('a removed member is forgotten, a connected one is not', async (t) => {
   assert.deepEqual((await controller.call('GET', '/v1/members')).body.members, [])
 })
 
+test('a member that shuts down in order is forgotten, one whose connection breaks counts as missing', async (t) => {
+  const controller = await TestController.start(t)
+  const [left, broken] = [await controller.member(), await controller.member()]
+  left.member.close({ isLeaving: true })
+  broken.member.close()
+  const members = async () => (await controller.call('GET', '/v1/members')).body.members
+  await until(async () => (await members()).length === 1)
+  await until(async () => (await members())[0]?.status === 'away')
+  assert.equal((await members())[0]!.member, broken.id)
+})
+
 test('a local deploy of a gateway shows as drift, and deploying the same bundle again corrects it', async (t) => {
   const controller = await TestController.start(t)
   const member = await controller.member()

@@ -354,7 +354,8 @@ export class Supervisor implements AdminBackend {
   async #close(code: number): Promise<void> {
     this.stepTraces.close()
     const { secrets } = this.#dependencies
-    const first = [this.#controller, this.#deployment, secrets, this.#targets, this.#services]
+    this.#controller.close({ isLeaving: this.#draining !== null && !this.succession.isReplaced })
+    const first = [this.#deployment, secrets, this.#targets, this.#services]
     for (const part of [...first, this.succession, this.#certificates, this.#ports]) part.close()
     if (this.#isStarted) void notifyParent({ state: 'ending' })
     queueMicrotask(() => this.#changes.notify()) // after `#ending` is set, which a waiting drain checks

@@ -77,7 +77,7 @@ export class FakeMember {
     const connection = this.#connection
     this.connectedTo = null
     this.#connection = null
-    connection?.closed()
+    connection?.closed(false)
   }
 
   /** The controller of the member has died: it notices nothing. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { createHash, X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { LEAVING_CODE } from '@sluice/control-client'
 import { ScriptedController, type ScriptedMember, testBundle } from '@sluice/control-client/testing'
 import { FAKE_CERTIFICATES } from '../../admin/testing/test-certificate.js'
 import { steadyLoad } from '../../testing/steady-load.js'
@@ -185,6 +187,9 @@ test('the active bundle is served after a restart without the controller, and af
   assert.deepEqual([hello.deploy, hello.digest], [2, bundleOf('second').digest])
   assert.match(await next.ask('serve', 1, bundleOf('first')), /^refused: deploy 1 is older/)
   assert.equal(await next.ask('serve', 3, bundleOf('third')), 'active')
+  const closed = once(next.socket, 'close')
+  again.signal('SIGTERM')
+  assert.equal((await closed)[0], LEAVING_CODE)
 })
 
 test('a killed supervisor is replaced by one that serves the same bundle', async (t) => {

@@ -58,7 +58,7 @@ export class ControllerLink {
     const { BundleFolder, Member } = await import('@sluice/control-client')
     this.#folder ??= new BundleFolder(join(resolve(this.#options.dataDir), 'control'))
     if (this.#member === null || JSON.stringify(settings) !== JSON.stringify(before)) {
-      this.#member?.close()
+      this.#member?.close({ isLeaving: true })
       this.#settings = settings
       this.#isReported = false
       this.#member = new Member({
@@ -109,8 +109,9 @@ export class ControllerLink {
     }
   }
 
-  close(): void {
-    this.#member?.close()
+  /** Closes the connection. `isLeaving`: the gateway has shut down in order, and the controller forgets it. */
+  close(options?: { readonly isLeaving: boolean }): void {
+    this.#member?.close(options)
   }
 
   async #settingsIn(startDocument: DocumentSource | null): Promise<ControlSettings | null> {
