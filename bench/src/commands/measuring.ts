@@ -6,12 +6,12 @@ import {
   ENDING_SIGNALS,
   EXIT,
   Failure,
-  messageOf,
   outliveReader,
   Progress,
   print,
   printTable,
   printValue,
+  reasonOf,
   say,
 } from '@sluice/cli/kit'
 import { makeFolders } from '@sluice/core'
@@ -140,7 +140,7 @@ function keep(summary: Summary, dir: string): Failure | null {
     say(`wrote ${writeResults(summary, dir).join(', ')}`)
     return null
   } catch (error) {
-    return new Failure(`the results could not be written to ${dir}: ${messageOf(error)}`)
+    return new Failure(`the results could not be written to ${dir}: ${reasonOf(error)}`)
   }
 }
 

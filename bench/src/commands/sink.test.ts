@@ -63,7 +63,7 @@ test('an address that is none, or is taken, and a delay that is none are refused
   const taken = url.replace('http://', '')
   const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
     [['--listen', 'here'], 1, /^'here' is not an address; use host:port, /],
-    [['--listen', taken], 1, /^cannot listen on \S+ \(EADDRINUSE\); stop the other process, /],
+    [['--listen', taken], 1, /^cannot listen on \S+ \(address in use\); stop the other process, /],
     [['--delay', 'soon'], 64, /^--delay: 'soon' is not a duration; /],
   ]
   for (const [args, exit, message] of refusals) {

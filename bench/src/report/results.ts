@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
+import { reasonOf } from '@sluice/core'
 import { SUMMARY_VERSION, Summary } from '../model/summary.js'
 import { reportHtml } from './page.js'
 import { pointsCsv } from './points-csv.js'
@@ -38,6 +39,6 @@ function parsed(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch (cause) {
-    throw new Error(`cannot read the run ${file}: ${(cause as Error).message}`, { cause })
+    throw new Error(`cannot read the run ${file}: ${reasonOf(cause)}`, { cause })
   }
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { reasonOf } from '@sluice/core'
 import { hostAndPort } from '../process/port.js'
 
 /** A server in this process that replaces another system. */
@@ -29,9 +30,9 @@ export async function serveJson(
   })
   const { host, port } = hostAndPort(address)
   server.listen(port, host)
-  await once(server, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
+  await once(server, 'listening').catch((error: unknown) => {
     throw new Error(
-      `cannot listen on ${address} (${code}); stop the other process, or choose another address`,
+      `cannot listen on ${address} (${reasonOf(error)}); stop the other process, or choose another address`,
     )
   })
   return {

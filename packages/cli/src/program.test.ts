@@ -215,7 +215,7 @@ test('help loads no more than the command tree', async (t) => {
   // What a command does is in a file named after it, and what other packages do in theirs.
   const isOfTree = (file: string): boolean =>
     /\/cli\/(bin\/[a-z-]+\.mjs|dist\/bundle\/(main|program\.gw-command|chunk-[A-Z0-9]+)\.js)$/.test(file) ||
-    /\/core\/dist\/bundle\/(lib\.visible-text|chunk-[A-Z0-9]+)\.js$/.test(file)
+    /\/core\/dist\/bundle\/(lib\.(visible-text|system-error)|chunk-[A-Z0-9]+)\.js$/.test(file)
   assert.ok(own.length > 3)
   assert.deepEqual(
     own.filter((file) => !isOfTree(file)),
@@ -286,6 +286,29 @@ test('-o selects the result format in every command that has it', () => {
     const option = command.options.find(({ short }) => short === '-o')
     assert.ok(option === undefined || option.flags === '-o, --output <format>', path)
   }
+})
+
+/** Commands that print no result, or only text for another program. */
+const WITHOUT_FORMAT =
+  'start, show, logs decrypt, cache-server, service install, service uninstall, completion, control start'
+
+test('a command with -o json prints its errors as an object on stdout, also for wrong usage', async () => {
+  const without: string[] = []
+  for (const [path, command] of leaves(createProgram(), 'gw')) {
+    const options = [...command.options, ...(command.parent?.options ?? [])]
+    const formats = options.find(({ short }) => short === '-o')?.argChoices ?? []
+    const format = formats.find((one) => one.startsWith('json'))
+    const words = path.split(' ').slice(1)
+    if (format === undefined) {
+      if (!/^(bench|consumer|key|plugin) /.test(words.join(' '))) without.push(words.join(' '))
+      continue
+    }
+    const { code, stdout, stderr } = await gwInProcess([...words, '--nope', '-o', format])
+    const { error } = JSON.parse(stdout)
+    assert.deepEqual(error, { code: 'usage', exitCode: 64, message: stderr.trim() }, path)
+    assert.equal(code, 64)
+  }
+  assert.deepEqual(without.sort(), WITHOUT_FORMAT.split(', ').sort())
 })
 
 test('--quiet suppresses messages, but not results', async () => {

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { isLoopback } from '@sluice/config'
+import { readCertificates, readTlsFiles } from '@sluice/core'
 import { ControllerCore, errorFields } from './deploy/controller-core.js'
 import type { Clock } from './deploy/member-session.js'
 import { createFirstToken } from './first-token.js'
@@ -65,7 +65,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
   } = options
   if (options.tls === undefined && !isBehindProxy && !isLoopback(host))
     throw new Error(`${host} is not loopback; set a certificate, or declare a proxy that terminates TLS`)
-  const tls = await readTls(options.tls)
+  const tls = readTls(options.tls)
   const oidc = options.oidc === undefined ? null : new OidcLogin(options.oidc)
   const store = await openStore(options.store)
   try {
@@ -114,8 +114,10 @@ export async function startController(options: ControllerOptions): Promise<Contr
   }
 }
 
-async function readTls(tls: ControllerOptions['tls']) {
+function readTls(tls: ControllerOptions['tls']) {
   if (tls === undefined) return null
-  const [cert, key] = await Promise.all([readFile(tls.certFile), readFile(tls.keyFile)])
-  return tls.clientCaFile === undefined ? { cert, key } : { cert, key, ca: await readFile(tls.clientCaFile) }
+  const { cert, key } = readTlsFiles(tls)
+  const { clientCaFile } = tls
+  const ca = clientCaFile === undefined ? {} : { ca: readCertificates(clientCaFile, 'tls.clientCaFile') }
+  return { cert: cert!, key: key!, ...ca }
 }

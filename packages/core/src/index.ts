@@ -210,6 +210,7 @@ export { type FileRights, syncDirectory, writePrivateFile } from './lib/private-
 export { RequestIds } from './lib/request-id.js'
 export { rolledBackContents } from './lib/rolled-back.js'
 export { Slices } from './lib/slices.js'
+export { messageOf, reasonOf, systemErrorReason } from './lib/system-error.js'
 export {
   DURATION_PATTERN,
   formatSize,
@@ -239,6 +240,7 @@ export { type AddressRule, compileCallAddresses, isMetadataAddress } from './net
 export { certificateFacts } from './net/certificate-facts.js'
 export { type CidrSet, compileCidrs, parseCidr } from './net/cidr.js'
 export { canonicalIpv6, clientNetwork, ipv4Number, isIpAddress, readIpv6 } from './net/ip-address.js'
+export { readCertificates, readTlsFiles, type TlsFileContents, type TlsFileNames } from './net/pem-files.js'
 export { MASK, partlyMasked } from './redaction/mask.js'
 export { SensitiveNames } from './redaction/sensitive-names.js'
 export { replacedSpans, type Spans } from './redaction/value-types/spans.js'

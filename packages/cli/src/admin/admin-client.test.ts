@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { EXIT, Failure } from '../output/failure.js'
 import { gwInProcess } from '../testing/in-process.js'
-import { closedPort, fileWith, gw, type Outcome, origin, scratch } from '../testing.js'
+import { closedPort, documentFor, fileWith, gw, type Outcome, origin, scratch } from '../testing.js'
 import { AdminClient } from './admin-client.js'
 
 // Whatever may listen where a gateway is expected. What a real gateway answers is tested with a real one.
@@ -27,11 +27,37 @@ test('an unreachable admin API exits with 5 and prints the address and the fix',
   const message = `cannot reach the gateway at ${server} (connection refused); is it running? set --server or GW_SERVER\n`
   const outcomes = await Promise.all([
     gw(['status', '--server', server], { env: { GW_SERVER: 'http://127.0.0.1:1' } }),
-    gwInProcess(['--server', server, 'routes', '-o', 'json']),
+    gwInProcess(['--server', server, 'routes']),
     gwInProcess(['upstream', 'list'], { env: { GW_SERVER: server } }),
     gwInProcess(['drain', '--yes'], { env: { GW_SERVER: server } }),
   ])
   for (const outcome of outcomes) assert.deepEqual(outcome, { code: 5, stdout: '', stderr: message })
+})
+
+test('with -o json, a failure is an object on stdout: out of reach, refused or invalid', async (t) => {
+  const away = `http://127.0.0.1:${await closedPort()}`
+  const refusing = await origin(t, (_, res) =>
+    res.writeHead(409).end('{"code":"GW_ADMIN_CONTROLLED","detail":"group \'edge\'"}'),
+  )
+  const file = fileWith(t, 'version: 2\n')
+  const cases: readonly (readonly [string[], object])[] = [
+    ...[['status'], ['health'], ['drain', '--yes'], ['rollback'], ['fleet'], ['upgrade'], ['doctor']].map(
+      (args) => [[...args, '--server', away], { code: 'unreachable', exitCode: 5 }] as const,
+    ),
+    [
+      ['history', '--server', refusing],
+      { code: 'failed', exitCode: 1, status: 409, problem: 'GW_ADMIN_CONTROLLED' },
+    ],
+    [['deploy', file, '--server', away], { code: 'invalid', exitCode: 3 }],
+    [['render', '/nonexistent'], { code: 'invalid', exitCode: 3 }],
+  ] as never
+  for (const [args, expected] of cases) {
+    const { code, stdout, stderr } = await gwInProcess([...args, '-o', 'json'])
+    const { schemaVersion, error } = JSON.parse(stdout)
+    const { message, diagnostics, ...rest } = error
+    assert.deepEqual([schemaVersion, `${message}\n`, code], [1, stderr, rest.exitCode], args.join(' '))
+    assert.deepEqual([rest, diagnostics !== undefined], [expected, args[0] === 'deploy'], args.join(' '))
+  }
 })
 
 test('something that does not speak HTTP is reported', async (t) => {
@@ -60,16 +86,43 @@ test('a wrong scheme of the admin API is reported with the right URL', async (t)
 })
 
 test('a server that is not a gateway is reported, whatever it responds', async (t) => {
+  const server = /^the response of http:\/\/127\.0\.0\.1:\d+ \(200, text\/html, server nginx\) /
   const cases: readonly (readonly [string, RegExp])[] = [
-    ['<html>hello</html>', /did not return a JSON object; is it a gateway\?/],
-    ['[]', /did not return a JSON object/],
-    ['{}', /the answer has no valid 'ready'; is this the admin API of a gateway of this version\?/],
-    ['{"ready":true,"version":1}', /the answer has no valid 'version'/],
+    ['<html>hello</html>', / is not a JSON object; is it a gateway\?\n$/],
+    ['[]', / is not a JSON object; is it a gateway\?\n$/],
+    ['{}', / has no valid 'ready'; is this a gateway of this version of gw\?\n$/],
+    ['{"ready":true,"version":1}', / has no valid 'version'; /],
   ]
   for (const [text, message] of cases) {
-    const { code, stdout, stderr } = await statusOf(t, (_, res) => res.end(text))
+    const { code, stdout, stderr } = await statusOf(t, (_, res) =>
+      res.writeHead(200, { 'content-type': 'text/html', server: 'nginx' }).end(text),
+    )
+    assert.match(stderr, server)
     assert.match(stderr, message)
     assert.deepEqual([code, stdout], [1, ''])
+  }
+})
+
+test('every command for a gateway or controller names the URL of a foreign server and its response', async (t) => {
+  for (const [i, status] of [200, 404].entries()) {
+    const server = await origin(t, (_, res) =>
+      res.writeHead(status, { 'content-type': 'text/html', server: 'Caddy' }).end('<html>'),
+    )
+    const commands =
+      'status, top --once, trace --count 1, doctor, history, rollback, health, routes, routes show a, upstream, upstream health, upstream drain a b, cache, cache get a, cache purge --key a, limits get, limits reset a --yes, quota get, bans list, upgrade, drain --yes, diff GATEWAY, deploy GATEWAY, plugin list, fleet, fleet forget a, control groups, control audit, control token list, control token create a --role viewer, history --group a, show --group a, rollback --group a, deploy GATEWAY --group a, diff GATEWAY --group a'
+    const gateway = fileWith(t, documentFor('http://127.0.0.1:9'))
+    for (const command of commands.split(', ')) {
+      if (status === 200 && /^(health|drain|trace)/.test(command)) continue
+      const { code, stderr } = await gwInProcess([
+        ...command.replace('GATEWAY', gateway).split(' '),
+        ...['--server', server],
+      ])
+      const kind = /fleet|control|--group/.test(command) ? 'controller' : 'gateway'
+      const facts = ['200, text/html, server Caddy', '404, text/html, server Caddy'][i]
+      assert.ok(stderr.includes(server) && stderr.includes(`${facts}`), `${command}: ${stderr}`)
+      assert.match(stderr, new RegExp(`; is it a ${kind}\\?\\n$`), command)
+      assert.equal(code, 1, command)
+    }
   }
 })
 
@@ -84,8 +137,8 @@ test('a rejected request is reported with its detail, and missing permissions ex
       1,
       /answered 503: no configuration is active yet\n$/,
     ],
-    [302, '', 1, /answered 302\n$/],
-    [500, '<html>', 1, /answered 500\n$/],
+    [302, '', 1, /^http:\S+ answered 302; is it a gateway\?\n$/],
+    [500, '<html>', 1, /^http:\S+ answered 500; is it a gateway\?\n$/],
     [500, '{"detail":"a\\u001b[2Jb"}', 1, /answered 500: a\\u\{1b\}\[2Jb\n$/],
   ]
   for (const [status, text, exit, message] of cases) {

@@ -45,6 +45,8 @@ const TIMEOUT_MS = 5000
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 /** Maximum length of a line in a streamed response. */
 const MAX_LINE_CHARS = 4 * 1024 * 1024
+/** Maximum length of a header field in an error message. */
+const MAX_FACT_CHARS = 100
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /** Connection to a gateway that is not directly reachable, such as a pod. */
@@ -148,22 +150,30 @@ export class AdminClient {
 
   /** Parses the JSON object in a response. @throws Failure if it is not a JSON object */
   parsed(answer: AdminAnswer): AnswerPart {
+    const { noun } = this.#kind
+    const where = `the response of ${this.origin} (${answerFacts(answer)})`
     try {
-      return new AnswerPart(JSON.parse(answer.text), 'the answer')
+      return new AnswerPart(JSON.parse(answer.text), where, noun)
     } catch {
-      throw new Failure(`${this.origin} did not return a JSON object; is it a ${this.#kind.noun}?`)
+      throw new Failure(`${where} is not a JSON object; is it a ${noun}?`)
     }
   }
 
   /** Converts an error response to a failure with its exit code. */
   refused(answer: AdminAnswer): Failure {
     const exit = isUnauthorised(answer) ? EXIT.unauthorised : EXIT.failed
-    const detail = visibleText(detailOf(answer))
-    const text = `the ${this.#kind.noun} at ${this.origin} answered ${answer.status}${detail === '' ? '' : `: ${detail}`}`
+    const { noun } = this.#kind
+    const { code, detail, title } = problemOf(answer)
+    const details = { status: answer.status, ...(typeof code === 'string' ? { problem: code } : {}) }
+    const reason = [detail, title].find((one) => typeof one === 'string')
+    if (reason === undefined)
+      return new Failure(`${this.origin} answered ${answerFacts(answer)}; is it a ${noun}?`, exit, details)
+    const text = `the ${noun} at ${this.origin} answered ${answer.status}: ${visibleText(reason)}`
     const isTraffic = answer.headers['x-gw-error'] === 'GW_ROUTE_NOT_FOUND'
     return new Failure(
       isTraffic ? `${text}; this is a listener, use the address of the admin API` : text,
       exit,
+      details,
     )
   }
 
@@ -270,14 +280,23 @@ function isUnauthorised({ status }: AdminAnswer): boolean {
   return status === 401 || status === 403 || status === 429
 }
 
-/** Returns the detail of a problem (RFC 9457), or an empty string. */
-function detailOf({ text }: AdminAnswer): string {
+/** Returns the members of a problem (RFC 9457); none if the response is something else. */
+function problemOf({ text }: AdminAnswer): Readonly<Record<string, unknown>> {
   try {
-    const { detail, title } = JSON.parse(text) as { readonly detail?: unknown; readonly title?: unknown }
-    return [detail, title].find((one) => typeof one === 'string') ?? ''
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
   } catch {
-    return ''
+    return {}
   }
+}
+
+/** Describes a response of an unknown server, such as `404, text/html, server nginx/1.29.0`. */
+function answerFacts({ status, headers }: AdminAnswer): string {
+  const { server, location, 'content-type': type } = headers
+  const facts = [type, server && `server ${server}`, location && `to ${location}`]
+  return [String(status), ...facts.map((fact) => visibleText((fact ?? '').slice(0, MAX_FACT_CHARS)))]
+    .filter((fact) => fact !== '')
+    .join(', ')
 }
 
 /** Returns the token for the admin API from the file or GW_TOKEN, or null. @throws Failure */

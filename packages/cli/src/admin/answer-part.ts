@@ -1,8 +1,5 @@
 import { Failure } from '../output/failure.js'
 
-/** Hint for unexpected responses. */
-const DOUBT = 'is this the admin API of a gateway of this version?'
-
 /**
  * An object in a response. Every member is checked when it is read, because the server may have another
  * version or not be a gateway.
@@ -11,12 +8,19 @@ export class AnswerPart {
   /** The unchecked object. */
   readonly value: Readonly<Record<string, unknown>>
   readonly #where: string
+  readonly #noun: string
 
-  /** Wraps a value. @throws Failure if it is not an object */
-  constructor(value: unknown, where: string) {
-    if (!isObject(value)) throw new Failure(`${where} is not an object; ${DOUBT}`)
-    this.value = value
+  /**
+   * Wraps a value.
+   * @param where Name of the value in errors
+   * @param noun Kind of server that should have sent it
+   * @throws Failure if it is not an object
+   */
+  constructor(value: unknown, where: string, noun = 'gateway') {
     this.#where = where
+    this.#noun = noun
+    if (!isObject(value)) throw this.#failure('is not an object')
+    this.value = value
   }
 
   text(name: string): string {
@@ -48,7 +52,7 @@ export class AnswerPart {
   }
 
   part(name: string): AnswerPart {
-    return new AnswerPart(this.#member(name, isObject), `${name} of ${this.#where}`)
+    return new AnswerPart(this.#member(name, isObject), `${name} of ${this.#where}`, this.#noun)
   }
 
   /** Returns an object, or null if the member is null or absent. */
@@ -58,7 +62,7 @@ export class AnswerPart {
 
   parts(name: string): readonly AnswerPart[] {
     const items = this.#member(name, Array.isArray) as readonly unknown[]
-    return items.map((item, i) => new AnswerPart(item, `${name}[${i}] of ${this.#where}`))
+    return items.map((item, i) => new AnswerPart(item, `${name}[${i}] of ${this.#where}`, this.#noun))
   }
 
   #isAbsent(name: string): boolean {
@@ -68,7 +72,11 @@ export class AnswerPart {
   #member(name: string, isExpected: (value: unknown) => boolean): unknown {
     const value = Object.hasOwn(this.value, name) ? this.value[name] : undefined
     if (isExpected(value)) return value
-    throw new Failure(`${this.#where} has no valid '${name}'; ${DOUBT}`)
+    throw this.#failure(`has no valid '${name}'`)
+  }
+
+  #failure(problem: string): Failure {
+    return new Failure(`${this.#where} ${problem}; is this a ${this.#noun} of this version of gw?`)
   }
 }
 

@@ -12,7 +12,7 @@ import {
 } from '@sluice/gateway/cache-server'
 import { secretInFile } from '../input/secret.js'
 import { untilSignal } from '../input/until-signal.js'
-import { EXIT, Failure, messageOf, usageError } from '../output/failure.js'
+import { EXIT, Failure, messageOf, reasonOf, usageError } from '../output/failure.js'
 import { complain, outliveReader, print } from '../output/output.js'
 import { countText } from '../output/text.js'
 import { type PersistOptions, readPersist } from './cache-persist.js'
@@ -43,7 +43,7 @@ export async function runCacheServer(options: CacheServerOptions): Promise<numbe
   const { signal } = untilSignal()
   outliveReader()
   const server = await startCacheServer(settings, tellOperator).catch((error: unknown) => {
-    throw new Failure(`cannot serve on ${options.listen}: ${messageOf(error)}`)
+    throw new Failure(`cannot serve on ${options.listen}: ${reasonOf(error)}`)
   })
   const scheme = settings.tls === null ? 'http' : 'https'
   const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host

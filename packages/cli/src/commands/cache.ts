@@ -5,7 +5,7 @@ import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { Failure, usageError } from '../output/failure.js'
 import { print, printResult, printTable, say } from '../output/output.js'
 
-interface PurgeOptions extends ServerOptions {
+interface PurgeOptions extends OutputOptions, ServerOptions {
   readonly key?: string
   readonly prefix?: string
   readonly tag?: string
@@ -69,7 +69,7 @@ export async function cachePurge(options: PurgeOptions): Promise<void> {
   if (all === true) await confirm('remove all cached responses?', options)
   const answer = await new AdminClient(options).post('/v1/cache/purge', scope)
   const [purged, unanswered] = [answer.number('purged'), answer.number('unanswered')]
-  print(`removed: ${purged}`)
+  await printResult({ purged, unanswered }, options.output, () => print(`removed: ${purged}`))
   if (purged === 0 && (key ?? prefix) !== undefined) say(KEY_HINT)
   if (unanswered === 0) return
   throw new Failure(`${unanswered} workers have not responded yet; they remove the responses later`)

@@ -6,7 +6,7 @@ import { Failure, usageError } from '../output/failure.js'
 import { print, printResult, printTable, printText, say } from '../output/output.js'
 import { ageText } from '../output/text.js'
 
-interface CreateOptions extends ServerOptions {
+interface CreateOptions extends OutputOptions, ServerOptions {
   readonly role?: string
   readonly group?: readonly string[]
   readonly team?: string
@@ -23,7 +23,7 @@ export async function createToken(
   if ((team === undefined) !== (routes === undefined)) throw usageError('--team and --routes belong together')
   const scope = team === undefined ? {} : { scope: { team, routes } }
   const part = await controllerClient(options).post('/v1/tokens', { name, role, groups, ...scope })
-  printText(`${part.text('text')}\n`)
+  await printResult(part.value, options.output, () => printText(`${part.text('text')}\n`))
   say('the controller stores only a digest of this token, so keep it')
 }
 
@@ -56,14 +56,16 @@ function scopeText(scope: AnswerPart | null): string {
 }
 
 /** Revokes a token by its name. */
-export async function revokeToken(options: ServerOptions, name: string): Promise<void> {
+export async function revokeToken(options: OutputOptions & ServerOptions, name: string): Promise<void> {
   const client = controllerClient(options)
   const { part } = await client.get('/v1/tokens')
   const token = part.parts('tokens').find((one) => one.text('name') === name && !one.flag('isRevoked'))
   if (token === undefined) throw new Failure(`there is no valid token '${name}'; see gw control token list`)
   const answer = await client.send({ method: 'DELETE', path: `/v1/tokens/${token.text('token')}` })
   if (answer.status !== 204) throw client.refused(answer)
-  print(`revoked ${visibleText(name)}`)
+  await printResult({ name, token: token.text('token') }, options.output, () =>
+    print(`revoked ${visibleText(name)}`),
+  )
 }
 
 interface AuditOptions extends OutputOptions, ServerOptions {

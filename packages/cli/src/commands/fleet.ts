@@ -104,5 +104,7 @@ export async function forgetMember(options: FleetOptions, name: string): Promise
   const [group, id] = [matching[0]!.text('group'), matching[0]!.text('member')]
   const answer = await client.send({ method: 'DELETE', path: `${groupPath(group)}/members/${id}` })
   if (answer.status !== 204) throw client.refused(answer)
-  print(`forgot ${visibleText(name)} of ${visibleText(group)}`)
+  await printResult({ group, member: id, name }, options.output, () =>
+    print(`forgot ${visibleText(name)} of ${visibleText(group)}`),
+  )
 }

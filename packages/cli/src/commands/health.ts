@@ -1,8 +1,8 @@
 import { AdminClient } from '../admin/admin-client.js'
-import type { ServerOptions } from '../input/options.js'
-import { print } from '../output/output.js'
+import type { OutputOptions, ServerOptions } from '../input/options.js'
+import { print, printResult } from '../output/output.js'
 
-interface HealthOptions extends ServerOptions {
+interface HealthOptions extends OutputOptions, ServerOptions {
   readonly alive?: boolean
 }
 
@@ -13,10 +13,11 @@ const TIMEOUT_MS = 3000
  * Calls the health endpoints of the admin API, which need no token.
  * @throws Failure if the response is not 200
  */
-export async function health({ alive = false, server }: HealthOptions): Promise<void> {
+export async function health({ alive = false, server, output }: HealthOptions): Promise<void> {
   const client = new AdminClient({ ...(server === undefined ? {} : { server }) })
   const path = alive ? '/healthz' : '/readyz'
   const answer = await client.send({ method: 'GET', path, timeoutMs: TIMEOUT_MS })
   if (answer.status !== 200) throw client.refused(answer)
-  print(alive ? 'alive' : 'ready')
+  const status = alive ? 'alive' : 'ready'
+  await printResult({ status }, output, () => print(status))
 }

@@ -86,5 +86,5 @@ test('decrypting says what it needs', async (t) => {
   assert.match(without.stderr, /no key given; use --key-file or GW_LOG_KEY/)
   assert.match(noKeyFile.stderr, /cannot read the key file \/nowhere: there is no such file/)
   assert.match(empty.stderr, /the key file \S+ is empty/)
-  assert.match(noFile.stderr, /cannot read \/nowhere: ENOENT/)
+  assert.match(noFile.stderr, /cannot read \/nowhere: there is no such file/)
 })

@@ -1,7 +1,7 @@
 import { createReadStream, readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { LineSplitter, RecordDecryptor } from '@sluice/logger'
-import { Failure, messageOf, unreadable, usageError } from '../output/failure.js'
+import { Failure, reasonOf, unreadable, usageError } from '../output/failure.js'
 import { printText, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 
@@ -38,7 +38,7 @@ async function printRecords(
   try {
     for await (const chunk of input as AsyncIterable<Buffer>) take(splitter.push(chunk))
   } catch (error) {
-    throw new Failure(`cannot read ${file ?? 'stdin'}: ${messageOf(error)}`)
+    throw new Failure(`cannot read ${file ?? 'stdin'}: ${reasonOf(error)}`)
   }
   const rest = splitter.takeRest()
   if (rest !== null) take([rest])

@@ -5,20 +5,22 @@ import { Failure, messageOf, usageError } from '../output/failure.js'
 import { print, printResult, say } from '../output/output.js'
 
 /** Prints the hash of a password, for basic-auth. */
-export async function printPasswordHash(): Promise<void> {
+export async function printPasswordHash({ output }: OutputOptions): Promise<void> {
   const password = await secret('password')
   if (process.stdin.isTTY && (await secret('password', 'repeat the password')) !== password)
     throw new Failure('the passwords differ; try again')
   try {
-    print(await hashPassword(password))
+    const hash = await hashPassword(password)
+    await printResult({ hash }, output, () => print(hash))
   } catch (error) {
     throw error instanceof RangeError ? new Failure(error.message) : error
   }
 }
 
 /** Prints the digest of a key, for api-key and for tokens of the admin API. */
-export async function printKeyHash(): Promise<void> {
-  print(hashKey(await secret('key')))
+export async function printKeyHash({ output }: OutputOptions): Promise<void> {
+  const sha256 = hashKey(await secret('key'))
+  await printResult({ sha256 }, output, () => print(sha256))
 }
 
 /** Prints a new key and its digest. The key is shown only once. */

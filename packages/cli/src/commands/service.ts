@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { Failure, messageOf, usageError } from '../output/failure.js'
+import { Failure, reasonOf, usageError } from '../output/failure.js'
 import { print, printText, say } from '../output/output.js'
 import { isAsWritten, unitText } from '../service/unit.js'
 
@@ -158,7 +158,7 @@ function attempt<T>(act: () => T, failure: string): T {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const hint = code === 'EACCES' || code === 'EPERM' ? '; run it as root' : ''
-    throw new Failure(`${failure}: ${messageOf(error)}${hint}`)
+    throw new Failure(`${failure}: ${reasonOf(error)}${hint}`)
   }
 }
 

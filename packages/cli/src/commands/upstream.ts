@@ -92,24 +92,28 @@ export async function showHealth(
 
 /** Drains a target, or all targets of an upstream after confirmation. */
 export async function drain(
-  options: ServerOptions & Confirmable,
+  options: OutputOptions & ServerOptions & Confirmable,
   upstream: string,
   target: string | undefined,
 ): Promise<void> {
   if (target === undefined)
     await confirm(`drain all targets of '${upstream}'? Its requests will be answered with 503.`, options)
   await new AdminClient(options).post('/v1/upstreams/drain', { upstream, target })
-  print(`drained: ${target ?? `all targets of ${upstream}`}; gw upstream undrain reverses it`)
+  await printResult({ upstream, target: target ?? null, drained: true }, options.output, () =>
+    print(`drained: ${target ?? `all targets of ${upstream}`}; gw upstream undrain reverses it`),
+  )
 }
 
 /** Ends the drain of a target, or of all targets of an upstream. */
 export async function undrain(
-  options: ServerOptions,
+  options: OutputOptions & ServerOptions,
   upstream: string,
   target: string | undefined,
 ): Promise<void> {
   await new AdminClient(options).post('/v1/upstreams/undrain', { upstream, target })
-  print(`in service again: ${target ?? `all targets of ${upstream}`}`)
+  await printResult({ upstream, target: target ?? null, drained: false }, options.output, () =>
+    print(`in service again: ${target ?? `all targets of ${upstream}`}`),
+  )
 }
 
 function healthOf(upstream: AnswerPart): object {

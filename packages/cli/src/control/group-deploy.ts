@@ -109,7 +109,7 @@ function condition(tag: string | null | undefined): Readonly<Record<string, stri
 
 function stepOf(line: string): AnswerPart | null {
   try {
-    return new AnswerPart(JSON.parse(line), 'the response')
+    return new AnswerPart(JSON.parse(line), 'the response', 'controller')
   } catch {
     return null
   }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { type DocumentSource, formatDiagnostic, loadBodyLanguages, policyDiagnostics } from '@sluice/config'
 import { checkDocument } from '../input/document.js'
 import { catalog } from '../input/policy-catalog.js'
-import { EXIT, Failure, messageOf } from '../output/failure.js'
+import { EXIT, Failure, reasonOf } from '../output/failure.js'
 import { mistakesOf } from '../plugins/compile-trial.js'
 import { CONSUMERS_FILE, type DocumentDraft } from './draft.js'
 
@@ -79,9 +79,7 @@ export function writeFresh(
     const reasons: Readonly<Record<string, string>> = {
       EEXIST: 'it already exists; choose another name, remove it, or use --force',
       ENOENT: `the folder ${dirname(file)} does not exist`,
-      EACCES: 'permission denied',
-      EISDIR: 'it is a directory',
     }
-    throw new Failure(`cannot write ${file}: ${reasons[String(code)] ?? messageOf(error)}`)
+    throw new Failure(`cannot write ${file}: ${reasons[String(code)] ?? reasonOf(error)}`)
   }
 }

@@ -85,7 +85,8 @@ async function loadSource(source: DocumentSource, machineHint: string): Promise<
   if (!result.ok) {
     const isOfMachine = result.diagnostics.some(({ ofMachine }) => ofMachine)
     const hint = isOfMachine && machineHint !== '' ? [machineHint] : []
-    throw new Failure([...result.diagnostics.map(formatDiagnostic), ...hint].join('\n'), EXIT.invalid)
+    const text = [...result.diagnostics.map(formatDiagnostic), ...hint].join('\n')
+    throw new Failure(text, EXIT.invalid, { diagnostics: result.diagnostics })
   }
   for (const warning of result.warnings) say(formatDiagnostic(warning))
   return result.bundle
@@ -101,7 +102,8 @@ export async function checkForElsewhere(source: DocumentSource): Promise<void> {
   const result = await loadWith(source, { catalog, env: {}, readFile: readNothing, readEnd: readNothing })
   const found = result.ok ? result.warnings : result.diagnostics
   const mistakes = found.filter(({ severity, ofMachine }) => severity === 'error' && ofMachine === undefined)
-  if (mistakes.length > 0) throw new Failure(mistakes.map(formatDiagnostic).join('\n'), EXIT.invalid)
+  if (mistakes.length > 0)
+    throw new Failure(mistakes.map(formatDiagnostic).join('\n'), EXIT.invalid, { diagnostics: mistakes })
   for (const one of found) if (one.severity === 'warning') say(formatDiagnostic(one))
 }
 

@@ -1,4 +1,7 @@
+import { messageOf, reasonOf } from '@sluice/core/system-error'
 import { visibleText } from '@sluice/core/visible-text'
+
+export { messageOf, reasonOf }
 
 /** Exit codes of `gw`. */
 export const EXIT = {
@@ -19,11 +22,14 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 /** Error that ends a command with a message on stderr and an exit code. */
 export class Failure extends Error {
   readonly exit: ExitCode
+  /** More members of `error` in JSON and YAML output. */
+  readonly details: object
 
-  constructor(message: string, exit: ExitCode = EXIT.failed) {
+  constructor(message: string, exit: ExitCode = EXIT.failed, details: object = {}) {
     super(message)
     this.name = 'Failure'
     this.exit = exit
+    this.details = details
   }
 }
 
@@ -32,19 +38,7 @@ export function usageError(message: string): Failure {
   return new Failure(message, EXIT.usage)
 }
 
-const FILE_REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EACCES: 'permission denied',
-  EISDIR: 'it is a directory',
-}
-
 /** Returns the failure for a file that cannot be read. @param what for example `the token file` */
 export function unreadable(what: string, file: string, error: unknown): Failure {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return new Failure(`cannot read ${what} ${visibleText(file)}: ${FILE_REASONS[code] ?? messageOf(error)}`)
-}
-
-/** Returns the message of any thrown value. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return new Failure(`cannot read ${what} ${visibleText(file)}: ${reasonOf(error)}`)
 }

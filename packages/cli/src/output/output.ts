@@ -19,6 +19,8 @@ const WRITE_REASONS: Readonly<Record<string, string>> = {
 
 let isQuiet = false
 let needsReader = true
+/** Errors of the command on stderr, and true if it has written to stdout. */
+let written: { errors: string[]; hasResult: boolean } = { errors: [], hasResult: false }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A process that continues without a reader also continues when the disk is full.
@@ -63,6 +65,7 @@ export function print(...lines: readonly string[]): void {
 
 /** Prints text to stdout unchanged. */
 export function printText(text: string): void {
+  written.hasResult = true
   process.stdout.write(text)
 }
 
@@ -86,6 +89,21 @@ export async function printValue(value: object, format: Format): Promise<void> {
   } else printText(`${JSON.stringify(versioned, null, format === 'jsonl' ? 0 : 2)}\n`)
 }
 
+/** Forgets the output of the command before, in a process that runs several. */
+export function beginCommand(): void {
+  written = { errors: [], hasResult: false }
+}
+
+/**
+ * Prints the object `error` with the errors of the command, so that programs need not read stderr. Does nothing if the
+ * command has already printed a result.
+ */
+export async function printErrors(exit: number, format: Format, details: object): Promise<void> {
+  if (written.hasResult) return
+  const [code = 'failed'] = Object.entries(EXIT).find(([, value]) => value === exit) ?? []
+  await printValue({ error: { code, exitCode: exit, message: written.errors.join('\n'), ...details } }, format)
+}
+
 /** Prints a result: `show` prints the table, other formats print the value. */
 export async function printResult(value: object, format: Format, show: () => void): Promise<void> {
   if (isTable(format)) show()
@@ -99,6 +117,7 @@ export function say(line: string): void {
 
 /** Prints an error to stderr. */
 export function complain(message: string): void {
+  written.errors.push(message)
   complainText(`${colors(process.stderr).red(visibleLines(message))}\n`)
 }
 

@@ -90,6 +90,7 @@ function addFleet(program: GwCommand): void {
     .description('forget a gateway that was removed for good, so that quorums do not count it')
     .argument('<name>', 'name or id of the gateway')
     .option('--group <name>', 'group of the gateway, if several have this name')
+    .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/fleet.js')).forgetMember)
     .example('gw fleet forget edge-7')
 }
@@ -158,6 +159,7 @@ function addTokens(control: GwCommand): void {
     .option('--team <name>', 'with --role deployer: only fragments of this team')
     .option('--routes <prefix>', 'with --team: routes must be under this path; repeatable', collect)
     .onlyWith('team', 'routes')
+    .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/control-tokens.js')).createToken)
     .example(
       'gw control token create edge-eu-gateways --role member --group edge-eu',
@@ -167,6 +169,7 @@ function addTokens(control: GwCommand): void {
     .command('revoke')
     .description('revoke a token; gateways that use it are disconnected')
     .argument('<name>', 'name of the token')
+    .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/control-tokens.js')).revokeToken)
     .example('gw control token revoke edge-eu-gateways')
 }

@@ -135,6 +135,7 @@ function addHealth(program: GwCommand): void {
     .command('health')
     .description('exit with 0 if the gateway is ready; for container health checks')
     .option('--alive', 'check only that it responds, even if it is not ready or is draining')
+    .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/health.js')).health)
     .example('gw health', 'gw health --alive --server https://127.0.0.1:9901')
 }
@@ -182,7 +183,7 @@ function addTargetDrain(upstream: GwCommand, name: 'drain' | 'undrain', descript
     .argument('<name>', 'upstream name')
     .argument('[target]', 'target URL; default: all targets')
   if (name === 'drain') command.option('--yes', 'drain all targets without confirmation')
-  command.runs(async () => (await import('../commands/upstream.js'))[name])
+  command.output('table', 'json', 'yaml').runs(async () => (await import('../commands/upstream.js'))[name])
   command.example(`gw upstream ${name} orders http://10.0.0.5:9000`)
 }
 
@@ -210,6 +211,7 @@ function addCache(program: GwCommand): void {
     .option('--all', 'all responses')
     .option('--yes', 'remove all responses without confirmation')
     .atMostOne('key', 'prefix', 'tag', 'all')
+    .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/cache.js')).cachePurge)
     .example('gw cache purge --tag product-17')
 }
@@ -275,6 +277,7 @@ function addUpgrade(program: GwCommand): void {
   program
     .command('upgrade')
     .description('replace the running gateway by the version now installed, without losing requests')
+    .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/upgrade.js')).upgrade)
     .example('gw upgrade')
 }
@@ -284,6 +287,7 @@ function addDrain(program: GwCommand): void {
     .command('drain')
     .description('shut down gracefully: fail readiness, finish requests, exit')
     .option('--yes', 'skip the confirmation; required without a terminal')
+    .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/drain.js')).drain)
     .example('gw drain --yes')
 }

@@ -64,6 +64,7 @@ function addSecrets(program: GwCommand): void {
   program
     .command('hash-password')
     .description('hash a password from stdin, for basic-auth')
+    .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/secrets.js')).printPasswordHash)
     .example('gw hash-password', 'gw hash-password < password.txt')
   program
@@ -75,6 +76,7 @@ function addSecrets(program: GwCommand): void {
   program
     .command('hash-key')
     .description('print the digest of a key from stdin, for api-key or the admin API')
+    .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/secrets.js')).printKeyHash)
     .example('gw hash-key < key.txt')
 }

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { systemErrorReason } from '@sluice/core'
 
 /** Reads a text file. @throws Error that says why it cannot be read */
 export type ReadFile = (path: string) => string
@@ -74,21 +75,11 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EACCES: 'permission denied',
-  EISDIR: 'it is a directory',
-  ENOTDIR: 'a part of its path is not a directory',
-  ELOOP: 'its symbolic links form a loop',
-  ENAMETOOLONG: 'its path is too long',
-}
-
 function attempt<T>(read: () => T): T {
   try {
     return read()
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-    if (code === '') throw cause
-    throw new Error(REASONS[code] ?? `it cannot be read (${code})`, { cause })
+    const reason = systemErrorReason(cause)
+    throw reason === null ? cause : new Error(reason, { cause })
   }
 }

@@ -1,4 +1,4 @@
-import { visibleText } from '@sluice/core'
+import { messageOf, visibleText } from '@sluice/core'
 import { type RawData, WebSocket } from 'ws'
 import {
   type ControllerMessage,
@@ -139,7 +139,7 @@ export class ControlConnection {
         url,
       )
     } catch (error) {
-      problem = error instanceof Error ? error.message : String(error)
+      problem = messageOf(error)
     }
     if (this.#isClosed) return
     const { pingMs, retryMs, maxRetryMs } = this.#times
@@ -188,7 +188,7 @@ export class ControlConnection {
           clearTimeout(late)
           this.#change({ isConnected: true, url, problem: null })
         } catch (error) {
-          fail(error instanceof Error ? error.message : String(error))
+          fail(messageOf(error))
         }
       })
       socket.on('unexpected-response', (_, response) => {

@@ -1,3 +1,4 @@
+import { messageOf } from '@sluice/core'
 import { chunkDigest } from '../manifest/chunks.js'
 import { MAX_BUNDLE_BYTES, manifestDigest, manifestProblem } from '../manifest/manifest.js'
 import type { ControllerMessage, MemberMessage, MemberState } from '../protocol/messages.js'
@@ -320,8 +321,4 @@ export class Member {
       .catch((error: unknown) => this.#options.onEvent({ kind: 'failure', error }))
       .finally(() => this.#waiting--)
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '@sluice/core'
 import type { ControlStore } from './control-store.js'
 import { FolderStore } from './folder-store.js'
 
@@ -35,5 +36,5 @@ function withStoreErrors(store: ControlStore): ControlStore {
 }
 
 function unavailable(cause: unknown): never {
-  throw new StoreUnavailable(cause instanceof Error ? cause.message : String(cause), { cause })
+  throw new StoreUnavailable(messageOf(cause), { cause })
 }

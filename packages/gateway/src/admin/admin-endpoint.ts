@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import type { AdminPlan } from '@sluice/config'
+import { messageOf, readTlsFiles } from '@sluice/core'
 import type { AdminBackend } from '../supervise/admin-backend.js'
 import { addressText } from '../supervise/listeners/listener-ports.js'
 import { type Endpoint, type Preparation, prepared } from '../supervise/rollout/preparation.js'
@@ -33,9 +33,9 @@ export class AdminEndpoint implements Endpoint<AdminPlan> {
   async prepare(plan: AdminPlan): Promise<Preparation> {
     let tls: TlsFiles | null
     try {
-      tls = await tlsFiles(plan)
+      tls = tlsFiles(plan)
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       return { ok: false, reason: `cannot read admin.tls (${reason}); check certFile and keyFile` }
     }
     const last = this.#serving
@@ -120,16 +120,16 @@ export class AdminEndpoint implements Endpoint<AdminPlan> {
   }
 }
 
-async function tlsFiles(plan: AdminPlan): Promise<TlsFiles | null> {
-  if (plan.tls === null) return null
-  const [cert, key] = await Promise.all([readFile(plan.tls.certFile), readFile(plan.tls.keyFile)])
-  return { cert, key }
+function tlsFiles({ tls }: AdminPlan): TlsFiles | null {
+  if (tls === null) return null
+  const { cert, key } = readTlsFiles(tls, 'admin.tls')
+  return { cert: cert!, key: key! }
 }
 
 function listenReason(plan: AdminPlan, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : ''
   if (code === 'EADDRINUSE')
     return `address ${plan.address} is in use; stop the other process, change admin.address, or add admin: { address: 127.0.0.1:9902 } to the document`
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = messageOf(error)
   return `the admin API cannot listen on ${plan.address} (${reason}); change admin.address or admin.tls`
 }

@@ -1,4 +1,5 @@
 import type { Address } from '@sluice/config'
+import { messageOf } from '@sluice/core'
 import type { AdminBackend } from '../supervise/admin-backend.js'
 import { addressText } from '../supervise/listeners/listener-ports.js'
 import { type Endpoint, type Preparation, prepared } from '../supervise/rollout/preparation.js'
@@ -33,7 +34,7 @@ export class MetricsEndpoint implements Endpoint<Address | undefined> {
     try {
       await next.listen()
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       return {
         ok: false,
         reason: `cannot listen for metrics on ${address.address} (${reason}); change metrics.address`,

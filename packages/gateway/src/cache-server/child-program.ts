@@ -1,3 +1,4 @@
+import { messageOf } from '@sluice/core'
 import { residentBytes } from '../telemetry/process-memory.js'
 import { startCacheServer } from './start-cache-server.js'
 import type { CacheSettings, FromServer, ToServer } from './store/settings.js'
@@ -41,8 +42,5 @@ function die(): void {
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 process.once('disconnect', () => process.exit())
 process.once('message', (message: ToServer) => {
-  if (message.kind === 'serve')
-    serve(message.settings).catch((error: unknown) =>
-      endWith(error instanceof Error ? error.message : String(error)),
-    )
+  if (message.kind === 'serve') serve(message.settings).catch((error: unknown) => endWith(messageOf(error)))
 })

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { RequestIds } from '@sluice/core'
+import { messageOf, RequestIds } from '@sluice/core'
 import { CachedClock } from '../lib/cached-clock.js'
 import { TimerWheel } from '../lib/timer-wheel.js'
 import type { Listener, ListenerSettings } from '../listen/listener.js'
@@ -102,6 +102,6 @@ function drain(handler: CacheRequestHandler, listener: Listener, transfers: Tran
 
 process.on('uncaughtException', fail)
 serve(workerData as ThreadData).catch((error: unknown) => {
-  tell({ kind: 'cannot-listen', message: error instanceof Error ? error.message : String(error) })
+  tell({ kind: 'cannot-listen', message: messageOf(error) })
   parentPort?.close()
 })

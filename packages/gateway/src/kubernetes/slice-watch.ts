@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '@sluice/core'
 import { type ApiAnswer, type ApiClient, ApiUnreachable, statusMessage } from './api-client.js'
 import { type EndpointSlice, readSlice } from './endpoint-slices.js'
 
@@ -215,7 +216,7 @@ function goodBody(answer: ApiAnswer): object {
 function reasonOf(error: unknown): string {
   if (error instanceof SyntaxError) return 'the API server sent invalid JSON'
   if (error instanceof ApiUnreachable) return `the API server cannot be reached (${error.message})`
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { MemoryTable, StateStore } from '@sluice/core'
+import { type MemoryTable, messageOf, type StateStore } from '@sluice/core'
 
 /** A call of the state store, as sent between a worker and the supervisor. */
 export type StateCall = {
@@ -28,7 +28,7 @@ export function answerCalls(
       if (value instanceof Uint8Array) bytes += value.length
       return { value }
     } catch (error) {
-      return { refused: error instanceof Error ? error.message : String(error) }
+      return { refused: messageOf(error) }
     }
   })
 }

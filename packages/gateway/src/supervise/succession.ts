@@ -1,3 +1,4 @@
+import { messageOf } from '@sluice/core'
 import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import type { EmbeddedCacheServer } from './cache-server/embedded-cache-server.js'
 import type { ControllerLink } from './control/controller-link.js'
@@ -90,7 +91,7 @@ export class Succession {
 
   /** Reports a failed start. In an upgrade, workers may have requests already, so they finish. */
   fail(error: unknown): void {
-    void notifyParent({ state: 'failed', reason: error instanceof Error ? error.message : String(error) })
+    void notifyParent({ state: 'failed', reason: messageOf(error) })
     if (replacedPid() !== null) this.#leave()
   }
 

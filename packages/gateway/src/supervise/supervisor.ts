@@ -1,5 +1,5 @@
 import type { DocumentSource, Plan } from '@sluice/config'
-import type { LogIdentity } from '@sluice/core'
+import { type LogIdentity, messageOf } from '@sluice/core'
 import { memorySamples } from '../state/state-samples.js'
 import type { Sample } from '../telemetry/sample.js'
 import { type MetricsFormat, renderSamples } from '../telemetry/text-format.js'
@@ -222,7 +222,7 @@ export class Supervisor implements AdminBackend {
       if (this.#isStarted) this.#controller.connect()
       return source
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
+      const message = messageOf(error)
       this.#deployment.noteUnreadable({ origin: 'file', actor }, message)
       throw error
     }

@@ -1,4 +1,5 @@
 import type { ConfigBundle } from '@sluice/config'
+import { messageOf } from '@sluice/core'
 import type { DataPlane, Prepared } from './data-plane.js'
 import type { Answer } from './messages.js'
 
@@ -49,9 +50,7 @@ export class Preparation {
   }
 
   #inTurn(id: number, step: () => Promise<Answer>): Promise<Answer> {
-    const answer = this.#turn
-      .then(step)
-      .catch((error: unknown) => failed(id, error instanceof Error ? error.message : String(error)))
+    const answer = this.#turn.then(step).catch((error: unknown) => failed(id, messageOf(error)))
     this.#turn = answer
     return answer
   }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { Client, type ClientOptions } from '@elastic/elasticsearch'
 import {
@@ -7,6 +6,7 @@ import {
   type TransportOptions,
   UndiciConnection,
 } from '@elastic/transport'
+import { readTlsFiles } from '@sluice/core'
 
 /** Connection options for an Elasticsearch cluster. */
 export interface ElasticsearchAccess {
@@ -80,6 +80,5 @@ class OpenSearchTransport extends Transport {
 
 function tlsOf({ caFile, insecure }: ElasticsearchAccess): ClientOptions {
   if (caFile === null && !insecure) return {}
-  const ca = caFile === null ? {} : { ca: readFileSync(caFile) }
-  return { tls: { ...ca, rejectUnauthorized: !insecure } }
+  return { tls: { ...readTlsFiles({ caFile }), rejectUnauthorized: !insecure } }
 }

@@ -1,4 +1,5 @@
 import { errors } from '@elastic/elasticsearch'
+import { messageOf } from '@sluice/core'
 import { SourceError, type SourceFault } from '../lib/source-error.js'
 
 /** Source of a query, for error messages. */
@@ -19,7 +20,7 @@ const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504])
 export function sourceError(error: unknown, location: Location): SourceError {
   if (error instanceof SourceError) return error
   const status = statusOf(error)
-  return new SourceError(faultOf(error, status), messageOf(error, status, location), error)
+  return new SourceError(faultOf(error, status), queryProblem(error, status, location), error)
 }
 
 /** Returns true if an error is temporary. */
@@ -38,7 +39,7 @@ function faultOf(error: unknown, status: number): SourceFault {
   return isUnreachable ? 'unreachable' : 'failed'
 }
 
-function messageOf(error: unknown, status: number, { nodes, dataStream }: Location): string {
+function queryProblem(error: unknown, status: number, { nodes, dataStream }: Location): string {
   const cluster = `Elasticsearch at ${nodes.join(', ')}`
   if (status === 401) return `${cluster} rejected the credentials (401); check the user, password or API key`
   if (status === 403) return `${cluster} denied access (403): ${textOf(error)}`
@@ -78,6 +79,6 @@ export function reasonOf(error: unknown): string {
 
 /** Returns the message of an error as one line. */
 function textOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error)
+  const text = messageOf(error)
   return text.replace(/\s+/g, ' ').slice(0, MAX_REASON)
 }

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, fsyncSync, futimesSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { type LossReason, makeFolders } from '@sluice/core'
+import { type LossReason, makeFolders, messageOf } from '@sluice/core'
 import { appendWhole, createFile } from '../lib/append-file.js'
 import { type CapOptions, enforceCap } from './segment-cap.js'
 import { segmentFile } from './segment-name.js'
@@ -184,5 +184,5 @@ function reasonOf(error: unknown): LossReason {
 }
 
 function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }

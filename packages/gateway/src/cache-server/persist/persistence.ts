@@ -1,4 +1,5 @@
 import type { PersistPlan } from '@sluice/config'
+import { messageOf } from '@sluice/core'
 import { NOT_CONNECTED } from '../../state/valkey/connection.js'
 import type { PurgeOrder } from '../store/cache-store.js'
 import type { Counters } from '../store/counters.js'
@@ -370,10 +371,6 @@ function within<T>(ms: number, promise: Promise<T>, onLate: () => T): Promise<T>
     const deadline = setTimeout(() => resolve(onLate()), ms)
     promise.finally(() => clearTimeout(deadline)).then(resolve, reject)
   })
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** Returns the space of a key. Names of spaces contain no slash. */

@@ -16,7 +16,7 @@ import { readFileSync } from 'node:fs'
 import type { KeyPairPlan, ListenerTlsPlan, NamedCertificatePlan } from '@sluice/config'
 import { certificateNames } from '@sluice/config/serving'
 import type { ReceivedExchange, RequestIds } from '@sluice/core'
-import { Exchange, type Reply } from '@sluice/core'
+import { Exchange, type Reply, readTlsFiles } from '@sluice/core'
 import type { CachedClock } from '../../lib/cached-clock.js'
 import { expectsBody } from '../../upstream/http1/request-head.js'
 import { applyClientAddress } from '../client-address.js'
@@ -307,5 +307,7 @@ function createApp(tls: UwsListenerOptions['tls']): TemplatedApp {
 }
 
 function keyPairOptions({ certFile, keyFile }: KeyPairPlan): AppOptions {
+  // uWebSockets.js does not say why it cannot use a file.
+  readTlsFiles({ certFile, keyFile })
   return { cert_file_name: certFile, key_file_name: keyFile, ssl_ciphers: TLS_CIPHERS }
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { StatePlan } from '@sluice/config'
+import { readTlsFiles } from '@sluice/core'
 
 /** Argument of a command. */
 export type Argument = string | Buffer
@@ -167,7 +167,7 @@ function tlsOptions(tls: StatePlan['tls'], host: string) {
   return {
     ...(servername === null ? {} : { servername }),
     rejectUnauthorized: !tls.insecure,
-    ...(tls.caFile === null ? {} : { ca: readFileSync(tls.caFile) }),
+    ...readTlsFiles({ caFile: tls.caFile }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { StateUnavailable } from '@sluice/core'
+import { messageOf, StateUnavailable } from '@sluice/core'
 import { type Argument, type ServerPlan, ValkeyConnection } from './connection.js'
 import { LatencyMeter } from './latency-meter.js'
 
@@ -163,8 +163,8 @@ export class ValkeyServer implements ValkeyServers {
         (error: unknown) => {
           this.#settle(waiting, 'failed')
           // Another server is the primary now, perhaps behind the same name.
-          if (messageOf(error).startsWith('READONLY')) this.#connection.drop('is a read-only replica')
-          reject(new ServerRefused(messageOf(error)))
+          if (shortMessage(error).startsWith('READONLY')) this.#connection.drop('is a read-only replica')
+          reject(new ServerRefused(shortMessage(error)))
         },
       )
     })
@@ -269,6 +269,6 @@ export class ValkeyServer implements ValkeyServers {
 }
 
 /** Returns the error message, truncated because it comes from outside and is logged. */
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, 200)
+function shortMessage(error: unknown): string {
+  return messageOf(error).slice(0, 200)
 }

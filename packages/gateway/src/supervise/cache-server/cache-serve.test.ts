@@ -169,7 +169,7 @@ test('reloads keep the values of an unchanged cache server, and a dead one is re
   await until(() => other.address() !== null)
   const taken = (other.address() as { port: number }).port
   const refused = await serving.deploy({ listen: `127.0.0.1:${taken}` })
-  assert.match(refused, /the cache server cannot listen on .*EADDRINUSE.*change cache.serve.listen/)
+  assert.match(refused, /the cache server cannot listen on .*address in use.*change cache.serve.listen/)
   assert.equal(await serving.get('s/a'), 200)
 
   const moved = await closedPort()

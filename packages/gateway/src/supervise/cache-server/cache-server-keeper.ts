@@ -45,7 +45,7 @@ export class CacheServerKeeper {
         this.#keep(process)
         return null
       }
-      if (!problem.includes('EADDRINUSE') || tries === TRIES) return problem
+      if (!problem.includes('address in use') || tries === TRIES) return problem
       await sleep(BETWEEN_TRIES_MS)
     }
   }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { ControlPlan } from '@sluice/config'
 import type { Credentials } from '@sluice/control-client'
+import { readTlsFiles } from '@sluice/core'
 
 /** Settings of the connection to a controller, from the command line or the start document. */
 export interface ControlSettings extends ControlPlan {
@@ -16,13 +17,12 @@ export function mayHaveControl(text: string): boolean {
 
 /** Reads the credentials from their files. @throws Error if a file cannot be read */
 export function credentialsOf({ token, tokenFile, tls }: ControlSettings): Credentials {
-  const { caFile, certFile, keyFile, fingerprints } = tls
-  const read = (file: string): string => readFileSync(file, 'utf8')
+  const { ca, cert, key } = readTlsFiles(tls, 'control.tls')
   return {
-    token: tokenFile === undefined ? token : read(tokenFile).trim(),
-    ca: caFile === null ? null : read(caFile),
-    client: certFile === null || keyFile === null ? null : { cert: read(certFile), key: read(keyFile) },
-    fingerprints,
+    token: tokenFile === undefined ? token : readFileSync(tokenFile, 'utf8').trim(),
+    ca: ca?.toString() ?? null,
+    client: cert === undefined || key === undefined ? null : { cert: String(cert), key: String(key) },
+    fingerprints: tls.fingerprints,
   }
 }
 

@@ -1,5 +1,6 @@
 import { readDocumentFile } from '@sluice/config/serving'
 import type { GatewayState, ManagedGateway, Outcome, PlacedBundle, Vote } from '@sluice/control-client'
+import { messageOf } from '@sluice/core'
 import type { Sample } from '../../telemetry/sample.js'
 import type { Documents } from '../documents/documents.js'
 import type { ApplyRequest, ApplyResult } from '../rollout/apply-result.js'
@@ -163,7 +164,7 @@ function committed(pending: Pending): boolean {
     pending.bundle.commit()
     return true
   } catch (error) {
-    pending.problem = error instanceof Error ? error.message : String(error)
+    pending.problem = messageOf(error)
     return false
   }
 }
@@ -172,6 +173,6 @@ function committed(pending: Pending): boolean {
 function settled<T>(result: Promise<T>): Promise<T | Failed> {
   return result.catch((error: unknown) => ({
     result: 'failed',
-    reason: error instanceof Error ? error.message : String(error),
+    reason: messageOf(error),
   }))
 }

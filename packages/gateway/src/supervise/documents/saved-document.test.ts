@@ -82,6 +82,6 @@ test('a deploy that cannot be saved is still active, and the response gives the 
   rmSync(gateway.configFile)
   const answer = (await (await gateway.put(fakeDocument('deployed'), '?save=1')).json()) as Answer
   assert.deepEqual([answer.result, answer.isSaved], ['applied', false])
-  assert.match(answer.notSaved ?? '', /ENOENT/)
+  assert.match(answer.notSaved ?? '', /there is no such file/)
   assert.equal((await gateway.put(fakeDocument('deployed'), '?save=yes')).status, 400)
 })

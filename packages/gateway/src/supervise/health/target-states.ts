@@ -1,4 +1,5 @@
 import type { Plan, ServicePlan, TargetPlan, UpstreamPlan } from '@sluice/config'
+import { messageOf } from '@sluice/core'
 import type { OperationLog } from '../../telemetry/operation-log.js'
 import type { Sample } from '../../telemetry/sample.js'
 import { label } from '../../telemetry/text-format.js'
@@ -186,7 +187,7 @@ export class TargetStates {
     try {
       this.#dependencies.drained.save([...this.#targets.values()].filter(({ isDrained }) => isDrained))
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       this.#dependencies.log.warn('target.drain-not-kept', {
         reason,
         remedy: 'free disk space in the data directory',

@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import type { StoredLimit } from '@sluice/core'
-import { writePrivateFile } from '@sluice/core'
+import { messageOf, type StoredLimit, writePrivateFile } from '@sluice/core'
 import { SharedMemory } from '../../state/shared-memory.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
 import { copyLimitsToParent } from '../parent/parent-copy.js'
@@ -57,7 +56,7 @@ export class PersistentMemory extends SharedMemory {
       if (!this.#hasFailed) {
         const remedy = 'free disk space in the data directory'
         this.#log.warn('quota.not-kept', {
-          reason: error instanceof Error ? error.message : String(error),
+          reason: messageOf(error),
           remedy,
         })
       }

@@ -1,4 +1,5 @@
 import type { LogElasticsearchPlan, LogPlan } from '@sluice/config'
+import { messageOf } from '@sluice/core'
 import { latestRecords, type RecordFilter, recordFilter } from '@sluice/logger'
 import type { LoggedRecord, RecordQuery, RecordsAnswer } from './record-query.js'
 
@@ -77,8 +78,4 @@ async function inCluster(
 
 function refused(fault: 'invalid' | 'unreadable', problem: string): RecordsAnswer {
   return { ok: false, fault, problem }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

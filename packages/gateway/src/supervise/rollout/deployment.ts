@@ -1,4 +1,5 @@
 import type { ConfigBundle, Diagnostic, DocumentSource } from '@sluice/config'
+import { messageOf } from '@sluice/core'
 import type { OperationLog } from '../../telemetry/operation-log.js'
 import { type Documents, hasReference, isSameBundle } from '../documents/documents.js'
 import type { UpgradeResult } from '../parent/parent-link.js'
@@ -183,7 +184,7 @@ export class Deployment {
       this.#replaced = null
       return { isSaved: true }
     } catch (error) {
-      return { isSaved: false, notSaved: error instanceof Error ? error.message : String(error) }
+      return { isSaved: false, notSaved: messageOf(error) }
     }
   }
 
@@ -248,7 +249,7 @@ export class Deployment {
     } catch (error) {
       /** Logged rather than thrown: the deploy is already active. */
       log.error('config.not-kept', {
-        message: error instanceof Error ? error.message : String(error),
+        message: messageOf(error),
         remedy: 'free disk space or fix the permissions of the data directory',
       })
     }

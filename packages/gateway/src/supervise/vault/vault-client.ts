@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { VaultSettings } from '@sluice/config'
+import { reasonOf } from '@sluice/core'
 import { Pool } from 'undici'
 
 /** A request to the HTTP API. */
@@ -100,11 +101,8 @@ export class VaultClient {
   }
 }
 
-function unavailable(
-  { code = '', message }: NodeJS.ErrnoException,
-  isLate: boolean,
-  address: string,
-): VaultError {
+function unavailable(error: NodeJS.ErrnoException, isLate: boolean, address: string): VaultError {
+  const { code = '' } = error
   if (isLate || code === 'UND_ERR_CONNECT_TIMEOUT')
     return new VaultError(
       0,
@@ -116,7 +114,7 @@ function unavailable(
   const remedy = 'set vault.tls.caFile or VAULT_CACERT, and use a host name of the certificate'
   if (/CERT|TLS|SSL/.test(code))
     return new VaultError(UNUSABLE, `the certificate of ${address} is not trusted: ${code}`, remedy)
-  return new VaultError(0, `Vault at ${address} is unavailable: ${code || message}`, REACH)
+  return new VaultError(0, `Vault at ${address} is unavailable: ${reasonOf(error)}`, REACH)
 }
 
 function objectOf(text: string, address: string): Record<string, unknown> {

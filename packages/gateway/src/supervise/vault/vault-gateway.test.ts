@@ -69,7 +69,7 @@ test('an outage of Vault keeps the values, also for a new document, until they c
   assert.equal(answer.status, 422)
   assert.match(
     await answer.text(),
-    /other#password\} cannot be read: Vault at http:\S+ is unavailable: ECONNREFUSED/,
+    /other#password\} cannot be read: Vault at http:\S+ is unavailable: connection refused/,
   )
   await vault.listen()
   vault.secrets.set(APP, { password: 's3cret-2' })
@@ -108,7 +108,7 @@ test('a start without Vault fails with the line of the reference, and stores no 
   const error = await gateway.startError()
   assert.match(
     error ?? '',
-    /gateway\.yaml:5:\d+: \$\{vault:app#password\} cannot be read: Vault at .*ECONNREFUSED.*check that/,
+    /gateway\.yaml:5:\d+: \$\{vault:app#password\} cannot be read: Vault at .*connection refused.*check that/,
   )
   assert.ok(gateway.log('vault.waiting').length > 0)
 })

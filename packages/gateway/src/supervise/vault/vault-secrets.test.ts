@@ -89,7 +89,7 @@ test('a changed secret is reported once, and an outage keeps the known value', a
   const gauge = (name: string) => secrets.samples().find((sample) => sample.name === name)?.value
   await vault.stop()
   await until(() => gauge('gw_vault_up') === 0)
-  assert.match(secrets.warnings().join(), /unavailable: ECONNREFUSED; the known secrets stay in use/)
+  assert.match(secrets.warnings().join(), /unavailable: connection refused; the known secrets stay in use/)
   await vault.listen()
   await until(() => gauge('gw_vault_up') === 1)
   assert.deepEqual([turns, secrets.warnings()], [0, []])

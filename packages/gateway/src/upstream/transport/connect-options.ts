@@ -1,15 +1,15 @@
-import { readFileSync } from 'node:fs'
 import type { UpstreamPlan, UpstreamTlsPlan } from '@sluice/config'
+import { readTlsFiles } from '@sluice/core'
 import type { TlsOptions } from './connector.js'
 import type { ProxyOptions } from './tunnel.js'
 
-/** Reads the TLS files of an upstream. @throws Error if a file cannot be read. */
+/** Reads the TLS files of an upstream. @throws Error if a file cannot be used */
 export function readTls(plan: UpstreamTlsPlan | null): TlsOptions {
-  const read = (file: string | null | undefined): string | null => (file ? readFileSync(file, 'utf8') : null)
+  const { ca, cert, key } = readTlsFiles(plan ?? {})
   return {
-    ca: read(plan?.caFile),
-    cert: read(plan?.certFile),
-    key: read(plan?.keyFile),
+    ca: ca?.toString() ?? null,
+    cert: cert?.toString() ?? null,
+    key: key?.toString() ?? null,
     servername: plan?.servername ?? null,
     minVersion: plan?.minVersion ?? 'TLSv1.2',
     pins: plan?.pins ?? [],

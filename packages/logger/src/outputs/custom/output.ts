@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { messageOf } from '@sluice/core'
 import type { Delivery, LogOutput, ReportProblem, Shipment } from '../output.js'
 import { readDelivery } from './delivery.js'
 
@@ -110,5 +111,5 @@ function inTime<T>(work: Promise<T>): Promise<T> {
 }
 
 function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }

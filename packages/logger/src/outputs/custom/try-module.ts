@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { messageOf } from '@sluice/core'
 import type { CustomOptions } from './output.js'
 
 /** Timeout for loading a module in milliseconds. */
@@ -33,7 +34,7 @@ function answerOf(thread: Worker): Promise<string | null> {
       resolve(problem)
     }
     thread.once('message', settle)
-    thread.once('error', (error) => settle(error instanceof Error ? error.message : String(error)))
+    thread.once('error', (error) => settle(messageOf(error)))
     thread.once('exit', () => settle('it terminated the thread that loaded it'))
   })
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import {
   type ClientRequest,
   Agent as HttpAgent,
@@ -8,6 +7,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { readTlsFiles } from '@sluice/core'
 import type { Answer } from './answer.js'
 import type { HttpTargetOptions } from './options.js'
 
@@ -113,7 +113,7 @@ export class HttpRequests {
         ? new HttpsAgent({
             ...common,
             rejectUnauthorized: !insecure,
-            ...(caFile === null ? {} : { ca: readFileSync(caFile) }),
+            ...readTlsFiles({ caFile }),
           })
         : new HttpAgent(common)
     return this.#agent

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { ConnectionOptions as TlsConnectionOptions } from 'node:tls'
 import {
@@ -10,6 +9,7 @@ import {
   saslScramSha,
   type Writer,
 } from '@platformatic/kafka'
+import { readTlsFiles } from '@sluice/core'
 import { faultCode, KafkaFault } from './fault.js'
 import type { KafkaCredentials, KafkaOptions, KafkaTlsOptions } from './options.js'
 import { ForwardReader, limitResponses } from './response-limits.js'
@@ -90,9 +90,7 @@ function tlsOptions(
     rejectUnauthorized: !insecure,
     minVersion: 'TLSv1.2',
     ...(isIP(host) === 0 ? { servername: host } : {}),
-    ...(caFile === null ? {} : { ca: readFileSync(caFile) }),
-    ...(certFile === null ? {} : { cert: readFileSync(certFile) }),
-    ...(keyFile === null ? {} : { key: readFileSync(keyFile) }),
+    ...readTlsFiles({ caFile, certFile, keyFile }),
   }
 }
 

@@ -1,4 +1,5 @@
 import { MultipleErrors, NetworkError } from '@platformatic/kafka'
+import { messageOf } from '@sluice/core'
 
 /** A failure with a text for operators. */
 export class KafkaFault extends Error {}
@@ -18,7 +19,7 @@ export function reasonOf(error: unknown): string {
   if (error instanceof MultipleErrors) return `the broker responded with ${faultCode(error)}`
   const { cause, code, message, syscall } = error as NodeJS.ErrnoException
   // The class of timeouts has the same code.
-  if (code === NetworkError.code) return cause instanceof Error ? cause.message : message
+  if (code === NetworkError.code) return cause instanceof Error ? messageOf(cause) : message
   // Only the files of the TLS options fail with a system call outside of a connection.
-  return syscall === undefined ? 'the broker sent an invalid response' : message
+  return syscall === undefined ? 'the broker sent an invalid response' : messageOf(error)
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
+import { readTlsFiles } from '@sluice/core'
 import type { SyslogAddress, SyslogTlsOptions, SyslogTransport } from './options.js'
 
 const CONNECT_MS = 10_000
@@ -68,10 +68,7 @@ export class StreamTransport implements SyslogTransport {
     const { caFile, certFile, keyFile, insecure } = this.#tls
     const options: ConnectionOptions = { host, port, rejectUnauthorized: !insecure, minVersion: 'TLSv1.2' }
     if (isIP(host) === 0) options.servername = host
-    if (caFile !== null) options.ca = readFileSync(caFile)
-    if (certFile !== null) options.cert = readFileSync(certFile)
-    if (keyFile !== null) options.key = readFileSync(keyFile)
-    return connectTls(options)
+    return connectTls({ ...options, ...readTlsFiles({ caFile, certFile, keyFile }) })
   }
 }
 

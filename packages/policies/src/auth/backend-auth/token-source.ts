@@ -1,3 +1,4 @@
+import { messageOf } from '@sluice/core'
 import { GrantRefused } from '../../identity/oauth/token-response.js'
 import { SharedFetch } from '../../shared/call/shared-fetch.js'
 
@@ -135,7 +136,7 @@ export class TokenSource {
     } catch (error) {
       const spare = this.#spareValue()
       if (spare !== null) return spare
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       throw new NoToken(reason, this.#fetch.pauseLeftMs, this.#isRefused)
     }
   }

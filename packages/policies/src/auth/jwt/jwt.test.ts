@@ -440,7 +440,7 @@ test('configuration mistakes are reported with a remedy', () => {
       { keys: Array.from({ length: 5 }, () => ({ pem: issuer.pem() })) },
       /key 5 has no id, like 4 other keys for ES256/,
     ],
-    [{ keys: [{ file: 'no/such/file' }] }, /key 1 no\/such\/file cannot be read \(ENOENT/],
+    [{ keys: [{ file: 'no/such/file' }] }, /key 1 no\/such\/file cannot be read \(there is no such file/],
     [{ keys: [{ secret: rsa.pem() }], algorithms: ['HS256'] }, /is a PEM; use 'pem'/],
     [
       { keys: [{ secret: 'abcd', secretEncoding: 'hex' }], algorithms: ['HS256'] },

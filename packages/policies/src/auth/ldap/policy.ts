@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import {
   type CompileEnv,
   type Consumer,
@@ -10,6 +9,7 @@ import {
   type Outcome,
   parseDuration,
   type Reply,
+  readTlsFiles,
   removeHeader,
 } from '@sluice/core'
 import {
@@ -175,9 +175,7 @@ function loginsOf(config: LdapConfig, env: CompileEnv): Logins {
   const { timeouts = {}, pool = {}, cache = {}, tls = {} } = config
   const servers = serverAddresses(config)
   const options = directoryOptions(config)
-  const ca = tls.caFile === undefined ? undefined : readFileSync(tls.caFile)
-  const pair =
-    tls.certFile === undefined ? {} : { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile!) }
+  const { ca, ...pair } = readTlsFiles(tls)
   const operationMs = parseDuration(timeouts.operation ?? '2s')
   const name = `ldap ${JSON.stringify([config, ca?.toString(), String(pair.cert)])}`
   return env.shared(name, () => ({

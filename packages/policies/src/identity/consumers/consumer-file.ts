@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { CompileEnv } from '@sluice/core'
+import { type CompileEnv, reasonOf } from '@sluice/core'
 import { readConsumerEntry } from './consumer-entry.js'
 import { ConsumerTable } from './consumer-table.js'
 
@@ -51,7 +51,7 @@ export class ConsumerFile {
       this.table = await readTable(content)
       this.problem = ''
     } catch (error) {
-      const problem = reasonOf(error)
+      const problem = readingFault(error)
       if (problem !== this.problem) this.#report(problem)
       this.problem = problem
     }
@@ -137,8 +137,8 @@ function versionOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${ino} ${size} ${mtimeMs} ${ctimeMs}`
 }
 
-function reasonOf(error: unknown): string {
+function readingFault(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT') return "the file does not exist; create it with 'gw consumer add'"
-  return code === undefined ? message : `the file cannot be read (${code})`
+  return code === undefined ? message : `the file cannot be read (${reasonOf(error)})`
 }

@@ -1,4 +1,10 @@
-import { HttpCallFailed, type HttpClientOptions, type HttpClientTls, parseDuration } from '@sluice/core'
+import {
+  HttpCallFailed,
+  type HttpClientOptions,
+  type HttpClientTls,
+  messageOf,
+  parseDuration,
+} from '@sluice/core'
 
 /** Maximum timeout of a policy's call to another server. */
 const MAX_TIMEOUT_MS = 20_000
@@ -31,5 +37,5 @@ export function durationWithin(maxMs: number, written: string, key: string): num
 /** Returns the description of a failed call for logs. */
 export function reasonOf(error: unknown): string {
   if (error instanceof HttpCallFailed) return `${error.failure}: ${error.message}`
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }

@@ -1,3 +1,5 @@
+import { messageOf } from '@sluice/core'
+
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 30_000
 
@@ -61,7 +63,7 @@ export class SharedFetch<T> {
     } catch (error) {
       this.#pauseMs = Math.min(Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2), LONGEST_PAUSE_MS)
       this.#pausedUntilMono = this.#now() + this.#pauseMs
-      this.#onFailure(error instanceof Error ? error.message : String(error))
+      this.#onFailure(messageOf(error))
       throw error
     }
   }

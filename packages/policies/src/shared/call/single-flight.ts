@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { MAX_STATE_VALUE_BYTES, type StateStore, StateUnavailable } from '@sluice/core'
+import { MAX_STATE_VALUE_BYTES, messageOf, type StateStore, StateUnavailable } from '@sluice/core'
 
 /** Additional time that workers wait for another's call, beyond its time limit, in milliseconds. */
 export const MARGIN_MS = 1000
@@ -93,7 +93,7 @@ async function askAndStore<T>({ store, key, ask, onDown }: SingleFlightOptions<T
   try {
     return { value, isStored: await store.set(key, bytes, Math.ceil(ttlMs)) }
   } catch (error) {
-    onDown?.(error instanceof Error ? error.message : String(error))
+    onDown?.(messageOf(error))
     return { value, isStored: false }
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type TSchema, Type } from '@sinclair/typebox'
+import { reasonOf } from '@sluice/core'
 import { optionalFile, optionalString, policyOptions, string } from './options.js'
 
 const require = createRequire(import.meta.url)
@@ -95,7 +96,7 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = reasonOf(cause)
     throw new Error(`${file} cannot be read (${reason}); check the path`, { cause })
   }
 }

@@ -1,8 +1,9 @@
+import { messageOf } from '@sluice/core'
 /** Runs `action` and prefixes the message of its error with `what`. @throws Error */
 export function withContext<T>(what: string, action: () => T): T {
   try {
     return action()
   } catch (cause) {
-    throw new Error(`${what} ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new Error(`${what} ${messageOf(cause)}`, { cause })
   }
 }

@@ -104,6 +104,7 @@ export type Deploy = {
   readonly origin: 'file' | 'api' | 'last-good' | 'control'
   readonly actor: string
   readonly note: string
+  readonly rollbackTo?: string
 }
 
 /** Schema `Deploys` of the admin API. */
@@ -353,6 +354,7 @@ export type Applied = {
   readonly digest: string | null
   readonly changes: readonly Change[]
   readonly warnings: readonly Diagnostic[]
+  readonly rollback?: RollbackTarget
 }
 
 /** Schema `Diagnostic` of the admin API. */
@@ -520,6 +522,17 @@ type RecordedRefusal = {
   readonly cause: string
   readonly remedy: string
   readonly accepts: string
+}
+
+type RollbackTarget = {
+  readonly id: string
+  readonly at: string
+  readonly digest: string
+  readonly origin: 'file' | 'api' | 'last-good' | 'control'
+  readonly actor: string
+  readonly note: string
+  readonly wasRolledBack: boolean
+  readonly rollbackTo?: string
 }
 
 type LogCounts = {

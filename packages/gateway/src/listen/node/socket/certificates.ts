@@ -1,8 +1,9 @@
-import { constants, X509Certificate } from 'node:crypto'
+import { constants } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import tls from 'node:tls'
 import type { KeyPairPlan, ListenerTlsPlan } from '@sluice/config'
 import { certificateNames } from '@sluice/config/serving'
+import { readCertificates, readTlsFiles } from '@sluice/core'
 import { TLS_CIPHERS } from '../../tls-ciphers.js'
 
 const TLS13_CIPHERS = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256'
@@ -58,9 +59,9 @@ export class Certificates {
   #optionsOf({ certFile, keyFile }: KeyPairPlan): tls.SecureContextOptions {
     const { clientCaFile, minVersion } = this.#plan
     return {
-      cert: readFileSync(certFile),
-      key: readFileSync(keyFile),
-      ...(clientCaFile === null ? {} : { ca: readAuthorities(clientCaFile) }),
+      ...readTlsFiles({ certFile, keyFile }),
+      // A file without certificates would refuse every client, with no report of the reason.
+      ...(clientCaFile === null ? {} : { ca: readCertificates(clientCaFile, 'tls.clientCaFile') }),
       ciphers: `${TLS_CIPHERS}:${TLS13_CIPHERS}`,
       honorCipherOrder: true,
       // Renegotiation would let a client request endless handshakes.
@@ -76,20 +77,6 @@ export class Certificates {
     const pairs = [this.#plan, ...certificates].flatMap(({ certFile, keyFile }) => [certFile, keyFile])
     return clientCaFile === null ? pairs : [...pairs, clientCaFile]
   }
-}
-
-/**
- * Reads a file of CA certificates.
- * @throws Error if the file contains none: every client would be refused, with no report of the reason.
- */
-function readAuthorities(file: string): Buffer {
-  const bytes = readFileSync(file)
-  try {
-    new X509Certificate(bytes)
-  } catch (cause) {
-    throw new Error(`${file} does not contain a CA certificate`, { cause })
-  }
-  return bytes
 }
 
 function stampOf(file: string): string {
