@@ -278,5 +278,5 @@ test('an address in use by another server is not shared', async (t) => {
   const port = await closedPort()
   const other = createServer().listen(port, '127.0.0.1')
   t.after(() => other.close())
-  await assert.rejects(startCacheServer({ ...CACHE_SETTINGS, port }), /address in use/)
+  await assert.rejects(startCacheServer({ ...CACHE_SETTINGS, port }), /EADDRINUSE/)
 })
