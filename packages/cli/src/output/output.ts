@@ -101,7 +101,10 @@ export function beginCommand(): void {
 export async function printErrors(exit: number, format: Format, details: object): Promise<void> {
   if (written.hasResult) return
   const [code = 'failed'] = Object.entries(EXIT).find(([, value]) => value === exit) ?? []
-  await printValue({ error: { code, exitCode: exit, message: written.errors.join('\n'), ...details } }, format)
+  await printValue(
+    { error: { code, exitCode: exit, message: written.errors.join('\n'), ...details } },
+    format,
+  )
 }
 
 /** Prints a result: `show` prints the table, other formats print the value. */
