@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { installPackage, policyCode } from '@sluice/config/testing'
 import { CONTRACT_VERSION } from '@sluice/core'
+import { TOOLS } from '../commands/plugin-new.js'
 import { loadFile } from '../input/document.js'
 import { catalog } from '../input/policy-catalog.js'
 import { gwInProcess } from '../testing/in-process.js'
@@ -34,6 +35,12 @@ test('gw plugin new creates a package whose test passes without a network', asyn
     (await gwInProcess(['plugin', 'new', '../up'], { cwd: dir })).stderr,
     /not a valid package name/,
   )
+})
+
+test('new plugins use the compiler that the repository tests', () => {
+  const manifest = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')
+  const { devDependencies } = JSON.parse(manifest) as { devDependencies: Record<string, string> }
+  for (const [name, used] of Object.entries(TOOLS)) assert.equal(used, devDependencies[name], name)
 })
 
 test('docs/guides/plugins.md names the version of the contract', () => {
