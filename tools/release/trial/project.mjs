@@ -6,6 +6,8 @@ import { pathWith } from './programs.mjs'
 
 /** Words with which npm and pnpm say that something is wrong with a package. */
 const WARNING = /warn|EBADENGINE|unsupported|deprecated|ignored build/i
+/** A warning of pnpm about `@opentelemetry/core`, whose dependents accept more versions than it does. npm chooses a fitting one. */
+const TOLERATED = /Issues with peer dependencies found/
 const MANAGERS = {
   npm: { add: ['install'], exec: ['npx', '--no', '--'] },
   pnpm: { add: ['add'], exec: ['pnpm', 'exec'] },
@@ -44,8 +46,8 @@ export class Project {
   async install(...packages) {
     const command = packages.length === 0 ? ['install'] : MANAGERS[this.#manager].add
     const output = await this.run(this.#manager, ...command, ...packages)
-    const warnings = output.split('\n').filter((line) => WARNING.test(line))
-    if (warnings.length > 0) throw new Error(`${this.#manager} warns:\n${warnings.join('\n')}`)
+    const warnings = output.split('\n').filter((line) => WARNING.test(line) && !TOLERATED.test(line))
+    if (warnings.length > 0) throw new Error(`${this.#manager} warns:\n${output}`)
   }
 
   /** Runs a program of the project and returns its output. @throws Error if it fails */
