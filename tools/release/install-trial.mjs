@@ -86,6 +86,28 @@ for (const [manager, node, source] of [
   })
 }
 
+test('npm create sluice makes a project with a valid document', { skip }, async (t) => {
+  const registry = await startRegistry(out)
+  t.after(() => registry.close())
+  const folder = new Project(join(scratch, 'create'), {
+    manager: 'npm',
+    node: 'node22',
+    registry: registry.url,
+  })
+  const create = [
+    'exec',
+    '--yes',
+    '--package',
+    join(out, `create-sluice-${VERSION}.tgz`),
+    '--',
+    'create-sluice',
+  ]
+  assert.match(await folder.run('npm', ...create, 'my-gateway'), /created my-gateway\/gateway\.yaml/)
+  const project = folder.inside('my-gateway', registry.url)
+  await project.install()
+  assert.match(await project.exec('gw', 'validate', 'gateway.yaml'), /ok \(1 route, 1 upstream\)/)
+})
+
 test('without optional packages, gw refuses what needs them and serves the rest', { skip }, async (t) => {
   const registry = await startRegistry(out)
   t.after(() => registry.close())
