@@ -29,6 +29,16 @@ export async function importOpenapi(
   return write(await read(files, { ...options, ...sourceOptions(options) }), options)
 }
 
+/** Writes a document for configurations of nginx. */
+export async function importNginx(
+  options: ImportOptions & { readonly port?: readonly string[] },
+  ...files: string[]
+): Promise<number> {
+  const { importNginx: read } = await import('../import/nginx/import-nginx.js')
+  const ports = (options.port ?? []).map(Number)
+  return write(await read(files, { ports, ...sourceOptions(options) }), options)
+}
+
 function sourceOptions({ out, allowUnprotected = false }: ImportOptions): SourceOptions {
   return { folder: out === undefined ? '.' : dirname(out), allowUnprotected }
 }

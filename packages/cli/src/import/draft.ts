@@ -1,6 +1,7 @@
 import { visibleText } from '@sluice/core/visible-text'
-import { Document, isMap, isSeq } from 'yaml'
-import { cleanName, uniqueName } from './names.js'
+import { Document, isMap, isPair, isScalar, isSeq, visit, type YAMLMap, type YAMLSeq } from 'yaml'
+import { EXIT, Failure } from '../output/failure.js'
+import { cleanName, type TakenNames, uniqueName } from './names.js'
 import { type FindingText, ImportReport } from './report.js'
 
 /** A JSON value of the document. Undefined members are left out. */
@@ -40,7 +41,11 @@ const REFUSAL = {
 }
 const REFUSAL_COMMENT =
   ' Closes routes whose protection was not imported. Remove it from a route once the route is protected.'
+/** Maximum number of routes of an imported document. */
+const MAX_ROUTES = 20_000
 const LINE_WIDTH = 100
+/** Maximum length of a list or mapping on one line, as JSON. */
+const MAX_FLOW = 70
 
 /** A Sluice document under construction, with the report of its import. */
 export class DocumentDraft {
@@ -56,9 +61,9 @@ export class DocumentDraft {
   readonly #policies = new Map<string, Part>()
   readonly #policyIds = new Map<string, string>()
   readonly #upstreamNames = new Map<string, string>()
-  readonly #routeIds = new Set<string>()
-  readonly #takenPolicyIds = new Set<string>([REFUSAL.id])
-  readonly #takenUpstreams = new Set<string>()
+  readonly #routeIds: TakenNames = new Map()
+  readonly #takenPolicyIds: TakenNames = new Map([[REFUSAL.id, 1]])
+  readonly #takenUpstreams: TakenNames = new Map()
   #needsConsumers = false
 
   constructor(title: string, allowUnprotected: boolean) {
@@ -96,6 +101,8 @@ export class DocumentDraft {
 
   /** Adds a route with a unique id, and closes it if a protection of the source was not mapped. */
   addRoute(route: DraftRoute): string {
+    if (this.routes.length >= MAX_ROUTES)
+      throw new Failure(`the source has more than ${MAX_ROUTES} routes; import it in parts`, EXIT.invalid)
     const id = uniqueName(cleanName(route.id, 'route'), this.#routeIds)
     const { unprotected = [], policies = [], comment, ...rest } = route
     const isClosed = unprotected.length > 0 && !this.#allowUnprotected
@@ -133,6 +140,7 @@ export class DocumentDraft {
     const document = new Document(value, { aliasDuplicateObjects: false })
     document.commentBefore = ` ${commentText(this.#title)}`
     this.#addComments(document)
+    visit(document, { Collection: (_, node) => compact(node) })
     return document.toString({ lineWidth: LINE_WIDTH, singleQuote: true, flowCollectionPadding: true })
   }
 
@@ -157,6 +165,12 @@ export class DocumentDraft {
           .join('\n')
     }
   }
+}
+
+/** Writes a short list or mapping of single values on one line. */
+function compact(node: YAMLMap | YAMLSeq): void {
+  const parts = node.items.map((item) => (isPair(item) ? item.value : item))
+  if (parts.every(isScalar) && JSON.stringify(node).length <= MAX_FLOW) node.flow = true
 }
 
 /** Removes what would end a comment or confuse a terminal. */

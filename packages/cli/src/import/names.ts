@@ -7,13 +7,15 @@ export function cleanName(text: string, otherwise: string): string {
   return words === '' ? otherwise : words.slice(0, MAX_NAME)
 }
 
+/** Names that are taken, each with the number of the last name derived from it. */
+export type TakenNames = Map<string, number>
+
 /** Returns a name that is not taken yet, and takes it. */
-export function uniqueName(
-  name: string,
-  taken: { has(name: string): boolean; add(name: string): unknown },
-): string {
+export function uniqueName(name: string, taken: TakenNames): string {
+  let number = taken.get(name)
   let free = name
-  for (let i = 2; taken.has(free); i++) free = `${name}_${i}`
-  taken.add(free)
+  while (number !== undefined && taken.has(free)) free = `${name}_${++number}`
+  taken.set(free, 1)
+  if (number !== undefined) taken.set(name, number)
   return free
 }

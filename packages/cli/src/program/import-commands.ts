@@ -1,4 +1,4 @@
-import type { GwCommand } from './gw-command.js'
+import { collect, type GwCommand } from './gw-command.js'
 
 /** Adds the commands that create documents from other formats. */
 export function addImportCommands(program: GwCommand): void {
@@ -16,6 +16,14 @@ export function addImportCommands(program: GwCommand): void {
       'gw import openapi api.yaml --out gateway.yaml --upstream http://10.0.0.5:9000',
       'gw import openapi orders.yaml invoices.yaml --out gateway.yaml --report-file report.txt',
     )
+  imports
+    .command('nginx')
+    .description('create a document from configurations of nginx')
+    .argument('<files...>', 'nginx.conf, or files with servers; files that they include are read, too')
+    .option('--port <port>', 'port to import; repeatable; default: the first of each scheme', collect)
+    .with(addOutput)
+    .runs(async () => (await import('../commands/import.js')).importNginx)
+    .example('gw import nginx /etc/nginx/nginx.conf --out gateway.yaml --report-file report.txt')
 }
 
 /** Adds the options that all sources share. */

@@ -262,5 +262,5 @@ test('texts of a description are neither references nor comments nor control seq
   const { stdout, stderr } = await gwInProcess(['import', 'openapi', '${env:HOME}.yaml'], { cwd: dir })
   assert.ok(!stdout.includes('\u001b') && !stderr.includes('\u001b'))
   assert.match(stdout, /^# \\u\{1b\}\[31m\\u\{a\}routes: \[\]/)
-  assert.match(stdout, /file: \$\$\{env:HOME\}\.yaml/)
+  assert.match(stdout, /file: '\$\$\{env:HOME\}\.yaml'/)
 })

@@ -3,7 +3,7 @@ import { type ApiOutline, readApiOutline } from '@sluice/policies'
 import { EXIT, Failure, messageOf, usageError } from '../../output/failure.js'
 import { DocumentDraft } from '../draft.js'
 import { problemsOf, type SourceOptions } from '../import.js'
-import { cleanName, uniqueName } from '../names.js'
+import { cleanName, type TakenNames, uniqueName } from '../names.js'
 import { SourceTree } from '../source-tree.js'
 import { type OperationRoute, routesOf } from './operation-routes.js'
 import { SecurityMapping } from './security.js'
@@ -76,7 +76,7 @@ async function draftOf(
 }
 
 async function readAll(files: readonly string[], { upstream }: OpenapiOptions): Promise<Description[]> {
-  const names = new Set<string>()
+  const names: TakenNames = new Map()
   const descriptions: Description[] = []
   for (const file of files) {
     const tree = new SourceTree(file)

@@ -1,5 +1,5 @@
 import type { ApiOperation } from '@sluice/policies'
-import { cleanName, uniqueName } from '../names.js'
+import { cleanName, type TakenNames, uniqueName } from '../names.js'
 
 /** A route for an operation of an API. */
 export interface OperationRoute {
@@ -19,7 +19,7 @@ const UNSERVED: ReadonlySet<string> = new Set(['TRACE'])
  */
 export function routesOf(operations: readonly ApiOperation[], basePath: string): OperationRoute[] {
   const routes = new Map<string, OperationRoute>()
-  const ids = new Set<string>()
+  const ids: TakenNames = new Map()
   for (const operation of operations) {
     const { method } = operation
     if (UNSERVED.has(method)) continue
@@ -38,7 +38,7 @@ export function routesOf(operations: readonly ApiOperation[], basePath: string):
 
 /** Returns the path pattern of a route. Each segment is literal or one parameter with a unique name. */
 function patternOf(path: string): string {
-  const names = new Set<string>()
+  const names: TakenNames = new Map()
   return path
     .split('/')
     .map((segment) => {
@@ -63,6 +63,6 @@ function shapeOf(pattern: string): string {
   return pattern.replaceAll(/\{[^{}]*\}/g, '{}')
 }
 
-function idOf({ id, method }: ApiOperation, path: string, taken: Set<string>): string {
+function idOf({ id, method }: ApiOperation, path: string, taken: TakenNames): string {
   return uniqueName(cleanName(id ?? `${method.toLowerCase()}-${path}`, 'operation'), taken)
 }

@@ -1,0 +1,274 @@
+import { EXIT, Failure } from '../../output/failure.js'
+import { DocumentDraft } from '../draft.js'
+import type { SourceOptions } from '../import.js'
+import { type Access, AccessMapping } from './access.js'
+import { actionOf, passOf, returnKeys } from './action.js'
+import { conditionalReturns } from './conditional-returns.js'
+import { cacheOptions, compressOptions, headerOptions } from './headers.js'
+import { ConfigReader } from './includes.js'
+import { type Location, type NamedLocations, namedLocations, orderedLocations } from './locations.js'
+import type { Directive } from './parse.js'
+import { DirectiveUse, Scope } from './scope.js'
+import {
+  addListeners,
+  choosePorts,
+  clientCaOf,
+  type HostGroup,
+  hostGroups,
+  type PortChoice,
+  type Server,
+  schemeOf,
+  serversOf,
+} from './servers.js'
+import { UpstreamMapping } from './upstreams.js'
+import { bytesOf, durationOf, sizeText } from './values.js'
+
+/** Options of an import from nginx. */
+export interface NginxOptions extends SourceOptions {
+  /** Ports to import; empty: the first port of each scheme. */
+  readonly ports: readonly number[]
+}
+
+/** Default of `client_max_body_size`, and the value for no limit. */
+const DEFAULT_BODY = 1024 ** 2
+const NO_LIMIT = 1024 * 1024 ** 3
+
+const NO_ACCESS: Access = { policies: [], unprotected: [] }
+
+/** A route before its place in the order of all routes is known. */
+interface PlannedRoute {
+  readonly server: Server
+  readonly location: Location
+  readonly keys: Readonly<Record<string, unknown>>
+  readonly policies: readonly (string | object)[]
+  readonly unprotected: readonly string[]
+  readonly bodyBytes: number
+}
+
+/** Returns a document for nginx configurations. @throws Failure if a file cannot be read or parsed */
+export async function importNginx(files: readonly string[], options: NginxOptions): Promise<DocumentDraft> {
+  const draft = new DocumentDraft(`Imported from ${files.join(', ')} (nginx).`, options.allowUnprotected)
+  const use = new DirectiveUse(draft)
+  const reader = new ConfigReader()
+  const directives = files.flatMap((file) => reader.read(file))
+  const top = new Scope(directives, null, use)
+  const http = top.inner([...top.own('http').flatMap(({ block }) => block ?? []), ...loose(directives)])
+  new Importer(draft, http).addServers(choosePorts(serversOf(http), options.ports))
+  use.finish(directives)
+  if (draft.routes.length === 0)
+    throw new Failure(`${files.join(', ')}: no server that can be imported`, EXIT.invalid)
+  return draft
+}
+
+/** Returns the directives of files without an `http` block. Locations without a server get one. */
+function loose(directives: readonly Directive[]): Directive[] {
+  const outside = directives.filter(({ name }) => !['http', 'events', 'stream', 'mail'].includes(name))
+  const locations = outside.filter(({ name }) => name === 'location')
+  const [first] = locations
+  return first === undefined
+    ? outside
+    : [
+        ...outside.filter(({ name }) => name !== 'location'),
+        { ...first, name: 'server', args: [], block: locations },
+      ]
+}
+
+class Importer {
+  readonly #draft: DocumentDraft
+  readonly #upstreams: UpstreamMapping
+  readonly #access: AccessMapping
+  readonly #http: Scope
+  /** Authority for client certificates of the first server that has one. */
+  #clientCa: string | null = null
+
+  constructor(draft: DocumentDraft, http: Scope) {
+    this.#draft = draft
+    this.#http = http
+    this.#upstreams = new UpstreamMapping(draft, http)
+    this.#access = new AccessMapping(draft, http)
+  }
+
+  addServers(choice: PortChoice): void {
+    const planned = choice.servers.map((server) => ({ server, routes: this.#plan(server) }))
+    const maxBody = planned
+      .flatMap(({ routes }) => routes)
+      .reduce((most, { bodyBytes }) => Math.max(most, bodyBytes), DEFAULT_BODY)
+    const keepAlive = durationOf(this.#http.value('keepalive_timeout'))
+    for (const one of this.#http.directives)
+      if (one.name === 'map' && one.args[0] === '$http_upgrade') this.#http.use.map(one)
+    this.#http.use.ask('client_header_timeout')
+    this.#http.use.ask('client_body_timeout')
+    addListeners(this.#draft, choice, {
+      bodyBytes: sizeText(maxBody),
+      ...(keepAlive !== null && keepAlive !== '0s' && { keepAlive }),
+    })
+    const schemes = new Set(choice.listens.map(({ isTls }) => isTls))
+    const groups = planned.map(({ server, routes }) => ({
+      server,
+      routes,
+      hosts: hostGroups(server, choice),
+    }))
+    const isOrdered =
+      planned.some(({ routes }) => routes.some(({ location }) => !location.isNative)) ||
+      groups.some(({ hosts }) => hosts.some(({ when }) => when !== null))
+    for (const { server, routes, hosts } of groups)
+      for (const group of hosts)
+        for (const [i, route] of routes.entries())
+          this.#add(route, group, {
+            priority: isOrdered ? group.base + Math.min(9_000, routes.length - i) : undefined,
+            scheme: schemes.size > 1 ? (group.scheme ?? schemeOf(server)) : null,
+            maxBody,
+          })
+  }
+
+  #plan(server: Server): PlannedRoute[] {
+    const { scope } = server
+    const named = namedLocations(scope)
+    const locations = orderedLocations(scope, (one) => passOf(one) !== undefined)
+    const whole: Location = {
+      scope,
+      directive: server.directive,
+      kind: 'prefix',
+      text: '/',
+      path: '/*',
+      when: [],
+      isNative: true,
+    }
+    const isReturn = scope.own('return').length > 0 || scope.own('rewrite').length > 0
+    if (scope.own('return').length > 0)
+      return [...this.#conditional(server, whole), this.#route(server, whole, named)]
+    if (isReturn)
+      for (const one of scope.own('rewrite'))
+        scope.use.leaveOut(one, 'rewrites of a server are not mapped', 'use redirect, or rewrite of a route')
+    const hasRoot = locations.some(({ path }) => path === '/*')
+    return [
+      ...this.#conditional(server, whole),
+      ...locations.flatMap((one) => [
+        ...(one.directive === null ? [] : this.#conditional(server, one)),
+        this.#route(server, one, named),
+      ]),
+      ...(hasRoot ? [] : [this.#route(server, whole, named)]),
+    ]
+  }
+
+  /** Returns routes for `if (…) { return … }` of a location or a server. */
+  #conditional(server: Server, location: Location): PlannedRoute[] {
+    return conditionalReturns(location.scope).map(({ when, directive, scope }) => ({
+      server,
+      location: { ...location, when: [...location.when, when], isNative: false },
+      keys: returnKeys(directive, scope),
+      policies: [],
+      unprotected: [],
+      bodyBytes: DEFAULT_BODY,
+    }))
+  }
+
+  #route(server: Server, location: Location, named: NamedLocations): PlannedRoute {
+    if (location.addsSlash === true)
+      return {
+        server,
+        location,
+        keys: { redirect: { status: 301, path: `${location.path}/` } },
+        policies: [],
+        unprotected: [],
+        bodyBytes: DEFAULT_BODY,
+      }
+    const { scope } = location
+    const isInternal = scope.own('internal').length > 0
+    const {
+      keys,
+      isEarly,
+      scope: acting,
+    } = isInternal
+      ? { keys: { respond: { status: 404 } }, isEarly: true, scope }
+      : actionOf(location, named, this.#upstreams)
+    const access = isEarly ? NO_ACCESS : this.#access.protect(scope)
+    const certificate = isEarly ? NO_ACCESS : this.#clientCertificate(server)
+    const header = headerOptions(acting, 'upstream' in keys)
+    const compress = isEarly ? null : compressOptions(acting)
+    const cache = 'upstream' in keys ? cacheOptions(acting) : null
+    const limit = bytesOf(scope.value('client_max_body_size')) ?? DEFAULT_BODY
+    return {
+      server,
+      location,
+      keys,
+      policies: [
+        ...certificate.policies,
+        ...access.policies,
+        ...(compress === null ? [] : [this.#draft.addPolicy('gzip', 'compress', compress)]),
+        ...(header === null ? [] : [this.#draft.addPolicy('headers', 'header', header)]),
+        ...(cache === null ? [] : [this.#draft.addPolicy('cache', 'response-cache', cache)]),
+      ],
+      unprotected: [...certificate.unprotected, ...access.unprotected],
+      bodyBytes: limit === 0 ? NO_LIMIT : limit,
+    }
+  }
+
+  /** Returns the protection of a server that requires client certificates, of which others may not need one. */
+  #clientCertificate({ scope }: Server): Access {
+    const authority = clientCaOf(scope)
+    if (authority === null) return { policies: [], unprotected: [] }
+    this.#clientCa ??= authority.file
+    const directive = scope.find('ssl_client_certificate')
+    const unprotected =
+      authority.file === this.#clientCa || directive === undefined
+        ? []
+        : [
+            scope.use.leaveUnprotected(
+              directive,
+              'all servers of a listener have the same authority for client certificates',
+              'put the certificates into one file, and use issuers of the policy mtls',
+            ),
+          ]
+    const policies =
+      authority.mode === 'on'
+        ? [this.#draft.addPolicy('client-certificate', 'mtls', { idFrom: 'subject' })]
+        : []
+    return { policies, unprotected }
+  }
+
+  #add(
+    { server, location, keys, policies, unprotected, bodyBytes }: PlannedRoute,
+    group: HostGroup,
+    { priority, scheme, maxBody }: RouteOrder,
+  ): void {
+    const conditions = [
+      ...(group.when === null ? [] : [group.when]),
+      ...(scheme === null ? [] : [`req.scheme == "${scheme}"`]),
+      ...location.when,
+    ]
+    const limit =
+      'upstream' in keys && bodyBytes < maxBody
+        ? [
+            this.#draft.addPolicy(`body-${sizeText(bodyBytes)}`, 'body-limit', {
+              maxBytes: sizeText(bodyBytes),
+            }),
+          ]
+        : []
+    const { directive } = location
+    const name = server.scope.own('server_name')[0]?.args[0] ?? 'default'
+    this.#draft.addRoute({
+      id: `${name}-${location.text}`,
+      comment: `${directive?.file ?? server.directive.file}:${directive?.line ?? server.directive.line} ${[directive?.name, ...(directive?.args ?? [])].join(' ')}`,
+      match: {
+        ...(group.hosts.length > 0 && { hosts: group.hosts }),
+        ...(location.path !== '/*' && { path: location.path }),
+        ...(conditions.length > 0 && {
+          when: conditions
+            .map((one) => (conditions.length > 1 && one.includes('||') ? `(${one})` : one))
+            .join(' && '),
+        }),
+      },
+      ...(priority !== undefined && { priority }),
+      ...keys,
+      policies: [...limit, ...policies] as readonly string[],
+      unprotected,
+    })
+  }
+}
+
+interface RouteOrder {
+  readonly priority: number | undefined
+  readonly scheme: 'http' | 'https' | null
+  readonly maxBody: number
+}

@@ -1,0 +1,162 @@
+import type { DocumentDraft } from '../draft.js'
+import { isProtection, NOT_NEEDED, REASONS } from './directive-kinds.js'
+import type { Directive } from './parse.js'
+
+/** Blocks whose entries are no directives. */
+const PLAIN_BLOCK = /^(types|map|geo|split_clients)$/
+const NAME = /^[a-z][a-z0-9_]{0,63}$/
+
+/** Directives of the configuration that were mapped or left out. */
+export class DirectiveUse {
+  readonly #draft: DocumentDraft
+  readonly #asked = new Set<string>()
+  readonly #left = new Set<Directive>()
+  readonly #mapped = new Set<Directive>()
+
+  constructor(draft: DocumentDraft) {
+    this.#draft = draft
+  }
+
+  /** Records that directives of this name are mapped. */
+  ask(name: string): void {
+    this.#asked.add(name)
+  }
+
+  /** Records that a directive is mapped, although not all of its name are. */
+  map(directive: Directive): void {
+    this.#mapped.add(directive)
+  }
+
+  /** True if a directive is mapped, although not all of its name are. */
+  isMapped(directive: Directive): boolean {
+    return this.#mapped.has(directive)
+  }
+
+  /** Reports a directive that was not mapped. */
+  leaveOut(directive: Directive, reason: string, remedy?: string): void {
+    this.#left.add(directive)
+    this.#draft.report.leaveOut({ ...textOf(directive), reason, ...(remedy !== undefined && { remedy }) })
+  }
+
+  /** Reports a protection that was not mapped, and returns its text for `unprotected` of a route. */
+  leaveUnprotected(directive: Directive, reason: string, remedy?: string): string {
+    this.#left.add(directive)
+    this.#draft.reportUnprotected({ ...textOf(directive), reason, ...(remedy !== undefined && { remedy }) })
+    return textOf(directive).what
+  }
+
+  /** Reports a choice or a difference. */
+  note(directive: Directive, reason: string, remedy?: string): void {
+    this.#draft.report.note({ ...textOf(directive), reason, ...(remedy !== undefined && { remedy }) })
+  }
+
+  /** Counts all directives, and reports those that nothing has mapped. */
+  finish(directives: readonly Directive[]): void {
+    const { report } = this.#draft
+    for (const directive of directives) {
+      const { name, block } = directive
+      if (this.#left.has(directive)) continue
+      if (NOT_NEEDED.test(name)) report.notNeeded++
+      else if (this.#asked.has(name) || this.#mapped.has(directive)) report.mapped++
+      else {
+        const [reason, remedy] = REASONS[name] ?? ['the import does not know this directive']
+        this.leaveOut(directive, reason, remedy)
+        continue
+      }
+      if (block !== null && !PLAIN_BLOCK.test(name)) this.finish(block)
+    }
+  }
+}
+
+/** Returns place and name of a directive. Texts that are no names may come from a file that is no configuration. */
+function textOf({ name, args, file, line, block }: Directive): {
+  readonly what: string
+  readonly place: string
+} {
+  const what = NAME.test(name) ? name : '(not a directive)'
+  return {
+    what: block === null || args.length === 0 || !NAME.test(name) ? what : `${what} ${args.join(' ')}`,
+    place: `${file}:${line}`,
+  }
+}
+
+/** The directives of a block and of the blocks around it, from which it inherits. */
+export class Scope {
+  readonly directives: readonly Directive[]
+  readonly use: DirectiveUse
+  readonly #parent: Scope | null
+  readonly #variables = new Map<string, string>()
+  readonly #byName = new Map<string, Directive[]>()
+  #protections: readonly Directive[] | null = null
+
+  constructor(directives: readonly Directive[], parent: Scope | null, use: DirectiveUse) {
+    this.directives = directives
+    this.use = use
+    this.#parent = parent
+    for (const directive of directives) {
+      const known = this.#byName.get(directive.name)
+      if (known === undefined) this.#byName.set(directive.name, [directive])
+      else known.push(directive)
+    }
+    for (const { args } of this.own('set')) this.#variables.set(args[0] ?? '', args[1] ?? '')
+  }
+
+  /** Returns the scope of a block in this one. */
+  inner(block: readonly Directive[]): Scope {
+    return new Scope(block, this, this.use)
+  }
+
+  /** Returns the directives of a name in this block only. */
+  own(name: string): readonly Directive[] {
+    this.use.ask(name)
+    return this.#byName.get(name) ?? []
+  }
+
+  /** Returns the last directive of a name in the closest block that has one. */
+  find(name: string): Directive | undefined {
+    return this.own(name).at(-1) ?? this.#parent?.find(name)
+  }
+
+  /** Returns the first argument of a directive, or undefined if it is absent. */
+  value(name: string): string | undefined {
+    return this.find(name)?.args[0]
+  }
+
+  /** Returns the directives of these names in the closest block that has any of them, as nginx inherits lists. */
+  list(...names: readonly string[]): readonly Directive[] {
+    for (const name of names) this.use.ask(name)
+    const has = names.some((name) => this.#byName.has(name))
+    const own = has ? this.directives.filter(({ name }) => names.includes(name)) : []
+    return own.length > 0 || this.#parent === null ? own : this.#parent.list(...names)
+  }
+
+  /** Returns the protections in this and outer blocks that the import cannot map. The closest block decides. */
+  protections(): readonly Directive[] {
+    this.#protections ??= this.#findProtections()
+    return this.#protections
+  }
+
+  #findProtections(): readonly Directive[] {
+    const own = this.directives.filter(isProtection)
+    const outer = this.#parent === null ? [] : this.#parent.protections()
+    // Each `if` and `include` applies on its own; of all others, the closest block decides.
+    return [
+      ...outer.filter(({ name }) => name === 'if' || name === 'include' || !this.#byName.has(name)),
+      ...own,
+    ]
+  }
+
+  /** Returns a text with variables of `set` replaced by their values. */
+  resolve(text: string): string {
+    return text.replaceAll(
+      /\$\{?([A-Za-z_]\w*)\}?/g,
+      (whole, name: string) => this.#variable(`$${name}`) ?? whole,
+    )
+  }
+
+  #variable(name: string): string | undefined {
+    const value = this.#variables.get(name)
+    if (value === undefined) return this.#parent === null ? undefined : this.#parent.#variable(name)
+    return value.includes('$') ? undefined : value
+  }
+}

@@ -1,0 +1,244 @@
+import type { DocumentDraft } from '../draft.js'
+import type { Directive } from './parse.js'
+import type { Scope } from './scope.js'
+import { patternOf } from './values.js'
+
+/** An address on which a server listens. */
+interface Listen {
+  readonly directive: Directive | null
+  readonly address: string
+  readonly port: number
+  readonly isTls: boolean
+  readonly isDefault: boolean
+  readonly options: readonly string[]
+}
+
+/** Requests that a server handles by their Host field: some names, a condition, or all others. */
+export interface HostGroup {
+  readonly hosts: readonly string[]
+  readonly when: string | null
+  /** Order among the groups of all servers; a higher one is tried first. */
+  readonly base: number
+  /** Scheme, if the group is for one scheme of a server that has both. */
+  readonly scheme?: 'http' | 'https'
+}
+
+/** A virtual server. */
+export interface Server {
+  readonly scope: Scope
+  readonly directive: Directive
+  readonly listens: readonly Listen[]
+}
+
+/** Order of exact names. */
+const EXACT = 800_000
+const HOST = /^(\*\.)?(?!-)[a-z0-9_-]+(\.[a-z0-9_-]+)*$/
+
+/** Returns the servers of a configuration. */
+export function serversOf(http: Scope): Server[] {
+  return http.own('server').map((directive) => {
+    const scope = http.inner(directive.block ?? [])
+    const ssl = scope.value('ssl') === 'on'
+    const found = scope.own('listen').flatMap((one) => listenOf(one, ssl) ?? [])
+    const none: Listen = {
+      directive: null,
+      address: '*:80',
+      port: 80,
+      isTls: ssl,
+      isDefault: false,
+      options: [],
+    }
+    return { scope, directive, listens: scope.own('listen').length === 0 ? [none] : found }
+  })
+}
+
+function listenOf(directive: Directive, ssl: boolean): Listen | null {
+  const [text = '', ...options] = directive.args
+  const [, host = '*', digits] = /^(?:(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.*-]+):)?(\d{1,5})$/.exec(text) ?? [
+    null,
+    text,
+    '80',
+  ]
+  if (text.startsWith('unix:') || Number(digits) > 65535) return null
+  const name = host === 'localhost' ? '127.0.0.1' : host
+  const address = `${name === '0.0.0.0' ? '*' : name}:${Number(digits)}`
+  const isDefault = options.includes('default_server') || options.includes('default')
+  return {
+    directive,
+    address,
+    port: Number(digits),
+    isTls: ssl || options.includes('ssl'),
+    isDefault,
+    options,
+  }
+}
+
+/** The servers of one document: a gateway has the same routes on all ports. */
+export interface PortChoice {
+  readonly servers: readonly Server[]
+  readonly listens: readonly Listen[]
+}
+
+/**
+ * Chooses the ports of the document. Routes do not depend on the port, only on the scheme. Servers on other ports
+ * would be reachable on all of them, so they are left out.
+ * @param wanted ports to import, or an empty list to choose the first of each scheme
+ */
+export function choosePorts(servers: readonly Server[], wanted: readonly number[]): PortChoice {
+  const onPort = (port: number): string =>
+    servers.flatMap(({ listens }, i) => (listens.some((one) => one.port === port) ? [i] : [])).join()
+  const chosen = new Set<number>()
+  for (const isTls of [false, true]) {
+    const all = [
+      ...new Set(
+        servers.flatMap(({ listens }) =>
+          listens.filter((one) => one.isTls === isTls).map(({ port }) => port),
+        ),
+      ),
+    ]
+    const ports = wanted.length > 0 ? all.filter((port) => wanted.includes(port)) : all
+    const first = ports.find((port) => port === (isTls ? 443 : 80)) ?? ports[0]
+    for (const port of ports) if (first !== undefined && onPort(port) === onPort(first)) chosen.add(port)
+  }
+  const kept: Server[] = []
+  for (const server of servers) {
+    const listens = server.listens.filter(({ port }) => chosen.has(port))
+    if (listens.length > 0) kept.push({ ...server, listens })
+    if (listens.length < server.listens.length || listens.length === 0)
+      server.scope.use.leaveOut(
+        server.listens.find(({ port }) => !chosen.has(port))?.directive ?? server.directive,
+        'the server listens on another port, and a gateway has the same routes on all ports',
+        'import it into a second document with --port',
+      )
+  }
+  return { servers: kept, listens: kept.flatMap(({ listens }) => listens) }
+}
+
+/**
+ * Returns the groups of hosts of a server, in the order of nginx: exact names, `*.example.org` with the longest
+ * first, names that end with `*` and regular expressions, and all others for the default server.
+ */
+export function hostGroups(server: Server, { servers }: PortChoice): HostGroup[] {
+  const groups = namedGroups(server)
+  const [scheme, ...others] = defaultSchemes(server, servers)
+  if (scheme === undefined) return groups
+  const isPartial = others.length === 0 && schemeOf(server) === null
+  const rest: HostGroup = { hosts: [], when: null, base: 0, ...(isPartial && { scheme }) }
+  // All names end up here anyway, unless a pattern of another server matches them.
+  const hasPatterns = servers.some(
+    (one) => one !== server && namedGroups(one).some(({ base }) => base < EXACT),
+  )
+  return isPartial || hasPatterns ? [...groups, rest] : [rest]
+}
+
+function namedGroups({ scope, directive }: Server): HostGroup[] {
+  const names = scope.own('server_name').flatMap(({ args }) => args.map((name) => name.toLowerCase()))
+  const all = names.flatMap((name) => (name.startsWith('.') ? [name.slice(1), `*${name}`] : [name]))
+  const exact = all.filter((name) => HOST.test(name) && !name.startsWith('*.') && name !== '_')
+  const groups: HostGroup[] =
+    exact.length > 0 ? [{ hosts: [...new Set(exact)], when: null, base: EXACT }] : []
+  for (const name of all.filter((one) => HOST.test(one) && one.startsWith('*.')))
+    groups.push({ hosts: [name], when: null, base: 300_000 + Math.min(40, name.split('.').length) * 10_000 })
+  for (const name of all.filter((one) => one.endsWith('.*')))
+    groups.push({
+      hosts: [],
+      when: `req.host.startsWith(${JSON.stringify(name.slice(0, -1))})`,
+      base: 200_000,
+    })
+  for (const name of all.filter((one) => one.startsWith('~'))) {
+    const pattern = patternOf(name.slice(1), true)
+    if (pattern === null) scope.use.leaveOut(directive, 'a pattern of server_name has no counterpart in RE2')
+    else groups.push({ hosts: [], when: `req.host.matches(${JSON.stringify(pattern)})`, base: 100_000 })
+  }
+  return groups
+}
+
+/** Returns the schemes for which a server handles requests with unknown hosts. */
+function defaultSchemes(server: Server, servers: readonly Server[]): Set<'http' | 'https'> {
+  const schemes = server.listens.flatMap(({ address, isTls }) => {
+    const onAddress = servers.flatMap((one) =>
+      one.listens.flatMap((listen) =>
+        listen.address === address ? [{ one, isDefault: listen.isDefault }] : [],
+      ),
+    )
+    const owner = (onAddress.find(({ isDefault }) => isDefault) ?? onAddress[0])?.one
+    return owner === server ? [isTls ? ('https' as const) : ('http' as const)] : []
+  })
+  return new Set(schemes)
+}
+
+/** Returns the only scheme of a server, or null if it has both. */
+export function schemeOf({ listens }: Server): 'http' | 'https' | null {
+  const schemes = new Set(listens.map(({ isTls }) => isTls))
+  return schemes.size > 1 ? null : schemes.has(true) ? 'https' : 'http'
+}
+
+/** Adds the listeners for the addresses of servers, with the certificates of the servers. */
+export function addListeners(draft: DocumentDraft, { servers, listens }: PortChoice, limits: object): void {
+  const addresses = new Map<string, Listen[]>()
+  for (const listen of listens)
+    addresses.set(listen.address, [...(addresses.get(listen.address) ?? []), listen])
+  for (const [address, group] of addresses) {
+    const first = group.find(({ isDefault }) => isDefault) ?? group[0]!
+    const owners = servers.filter((one) => one.listens.some((listen) => listen.address === address))
+    const has = (option: string): boolean => group.some(({ options }) => options.includes(option))
+    const isHttp2 = has('http2') || owners.some(({ scope }) => scope.value('http2') === 'on')
+    const proxies = owners[0]!.scope
+      .list('set_real_ip_from')
+      .flatMap(({ args: [range] }) => (range?.includes('unix') ? [] : [range]))
+    owners[0]!.scope.use.ask('real_ip_recursive')
+    const header = owners[0]!.scope.value('real_ip_header')?.toLowerCase()
+    const isTrusting = proxies.length > 0 && (header === 'x-forwarded-for' || has('proxy_protocol'))
+    draft.listeners.push({
+      address,
+      engine: 'node',
+      // nginx forwards the path as received.
+      paths: 'as-received',
+      ...(first.isTls && { tls: tlsOf(owners) }),
+      ...(isHttp2 && first.isTls && { http2: {} }),
+      ...(isTrusting && { trustedProxies: proxies }),
+      ...(has('proxy_protocol') && { proxyProtocol: true }),
+      limits,
+    })
+  }
+}
+
+function tlsOf(servers: readonly Server[]): object {
+  const pairs = servers.flatMap((one) => {
+    const { scope } = one
+    const certFile = scope.value('ssl_certificate')
+    const keyFile = scope.value('ssl_certificate_key')
+    return certFile === undefined || keyFile === undefined
+      ? []
+      : [{ certFile, keyFile, names: namedGroups(one).flatMap(({ hosts }) => hosts) }]
+  })
+  const [first, ...others] = pairs
+  const certificates = others
+    .filter(
+      ({ certFile }, i) =>
+        certFile !== first?.certFile && others.findIndex((one) => one.certFile === certFile) === i,
+    )
+    .map(({ certFile, keyFile, names }) => ({
+      certFile,
+      keyFile,
+      ...(names.length > 0 && { serverNames: names }),
+    }))
+  const versions = servers[0]!.scope.find('ssl_protocols')?.args ?? []
+  const clientCa = servers.map(({ scope }) => clientCaOf(scope)).find((one) => one !== null)
+  const isRequired = servers.every(({ scope }) => clientCaOf(scope)?.mode === 'on')
+  return {
+    certFile: first?.certFile ?? 'cert.pem',
+    keyFile: first?.keyFile ?? 'key.pem',
+    ...(versions.length === 1 && versions[0] === 'TLSv1.3' && { minVersion: 'TLSv1.3' }),
+    ...(clientCa && { clientCaFile: clientCa.file, clientCertificate: isRequired ? 'required' : 'optional' }),
+    ...(certificates.length > 0 && { certificates }),
+  }
+}
+
+/** Returns the authority and mode of client certificates of a server, or null. */
+export function clientCaOf(scope: Scope): { readonly file: string; readonly mode: string } | null {
+  const mode = scope.value('ssl_verify_client') ?? 'off'
+  const file = scope.value('ssl_client_certificate')
+  scope.use.ask('ssl_verify_depth')
+  return file === undefined || (mode !== 'on' && mode !== 'optional') ? null : { file, mode }
+}
