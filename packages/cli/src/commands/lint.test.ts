@@ -176,14 +176,26 @@ for (const [what, rule, text] of CASES) {
   })
 }
 
-test('an expired certificate is reported with its date', async (t) => {
+test('a certificate is reported once, by lint 30 days before its end and by validation later', async (t) => {
   const name = join(folderOf(t), 'gateway.yaml')
   const text =
-    "listeners: [{ address: '127.0.0.1:8443', engine: node, tls: { certFile: expired.pem, keyFile: key.pem } }]"
-  const at = async (days: number) =>
-    (await lintText(text, { name, nowMs: Date.now() + days * DAY_MS })).map(({ message }) => message)
-  assert.match(String(await at(0)), /^the certificate expires on \d{4}-\d\d-\d\d, in (9|10) days$/)
-  assert.match(String(await at(20)), /^the certificate expired on \d{4}-\d\d-\d\d$/)
+    "listeners: [{ address: '127.0.0.1:8443', engine: node, tls: { certFile: valid.pem, keyFile: key.pem } }]"
+  const startMs = Date.now()
+  t.mock.timers.enable({ apis: ['Date'] })
+  for (const [day, expected] of [
+    [360, []],
+    [375, ['expires in 24 days']],
+    [390, ['expires in 9 days']],
+    [410, ['expired on']],
+  ] as const) {
+    t.mock.timers.setTime(startMs + day * DAY_MS)
+    const findings = await lintText(text, { name })
+    assert.deepEqual(
+      findings.map(({ rule, message }) => [rule, /expire\w*(?: on| in \d+ days)/.exec(message)?.[0]]),
+      expected.map((state) => ['certificate-expiry', state]),
+      `day ${day}`,
+    )
+  }
 })
 
 const FLAWED = `version: 1
@@ -305,7 +317,10 @@ test('JSON has the documents and their findings', async (t) => {
 })
 
 test('SARIF fits its schema and has positions below the working directory', async (t) => {
-  const schema = readFileSync(new URL('../../src/testing/golden/sarif-2.1.0.schema.json', import.meta.url), 'utf8')
+  const schema = readFileSync(
+    new URL('../../src/testing/golden/sarif-2.1.0.schema.json', import.meta.url),
+    'utf8',
+  )
   // The schema is written in draft 4. Its keywords mean the same in later drafts.
   const { $schema: _draft, id: _id, ...rest } = JSON.parse(schema) as Record<string, unknown>
   const validate = new Ajv({ strict: false, validateFormats: false }).compile(rest)

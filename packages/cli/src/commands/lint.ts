@@ -1,7 +1,13 @@
 import { readPlugins } from '@sluice/config'
-import { LINT_RULES, type LintFinding, lintDocument, SEVERITIES } from '@sluice/config/authoring'
-import { catalog } from '@sluice/policies'
+import {
+  LINT_RULES,
+  type LintFinding,
+  type LintOptions,
+  lintDocument,
+  SEVERITIES,
+} from '@sluice/config/authoring'
 import { readDocument } from '../input/document.js'
+import { catalog } from '../input/policy-catalog.js'
 import { EXIT, type ExitCode, usageError } from '../output/failure.js'
 import { type Format, print, printTable, printText, printValue, say } from '../output/output.js'
 import { countText } from '../output/text.js'
@@ -26,15 +32,26 @@ export async function lint(options: LintCommandOptions, ...operands: readonly st
   const disabled = new Set((options.disable ?? []).map((name) => ruleNamed(name).id))
   const findings: LintFinding[] = []
   for (const file of files) {
-    const source = await readDocument(file)
-    const settings = { catalog, env: process.env, disabled, isOnline: options.online === true }
-    const plugins = await readPlugins(source, catalog)
-    findings.push(...(await lintDocument(source, { ...settings, plugins })))
+    findings.push(...(await findingsIn(file, { disabled, isOnline: options.online === true })))
   }
   await printFindings(findings, files, options.output)
   if (findings.some(isInvalid)) return EXIT.invalid
   const worst = SEVERITIES.slice(0, SEVERITIES.indexOf(options.failOn) + 1)
   return findings.some(({ severity }) => worst.includes(severity)) ? EXIT.differences : EXIT.ok
+}
+
+async function findingsIn(
+  file: string,
+  choice: Pick<LintOptions, 'disabled' | 'isOnline'>,
+): Promise<readonly LintFinding[]> {
+  const source = await readDocument(file)
+  const plugins = await readPlugins(source, catalog)
+  const settings = { ...choice, catalog, env: process.env, plugins }
+  const findings = await lintDocument(source, settings)
+  if (!findings.some(isInvalid)) return findings
+  // Errors are explained with all policies.
+  await catalog.load?.(() => true)
+  return lintDocument(source, settings)
 }
 
 /** Prints one rule or the list of rules. */

@@ -27,10 +27,15 @@ const MAX_BYTES = 4 * 1024 * 1024
  * @throws Failure if it cannot be read
  */
 export async function readDocument(file: string): Promise<DocumentSource> {
+  const source = await readSource(file)
+  await loadModules(source)
+  return source
+}
+
+/** Reads the text of a document, `-` for stdin. @throws Failure if it cannot be read */
+export async function readSource(file: string): Promise<DocumentSource> {
   try {
-    const source = file === '-' ? { name: STDIN_NAME, text: await stdinText() } : readDocumentFile(file)
-    await loadModules(source)
-    return source
+    return file === '-' ? { name: STDIN_NAME, text: await stdinText() } : readDocumentFile(file)
   } catch (error) {
     throw new Failure(messageOf(error), EXIT.invalid)
   }

@@ -18,11 +18,20 @@ const PEM = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
 /** Matches base64 certificates in SAML metadata (`<ds:X509Certificate>`) and JWKS (`"x5c": [`). */
 const EMBEDDED = /(?:<(?:\w+:)?X509Certificate>|"x5c"\s*:\s*\[\s*")\s*([A-Za-z0-9+/=\s]{100,16384})/g
 
-/** Returns the certificates in a text that need attention: PEM, SAML metadata or a JWKS. Others are ignored. */
-export function certificateWarnings(text: string, nowMs: number): readonly CertificateWarning[] {
+/**
+ * Returns the certificates in a text that need attention: PEM, SAML metadata or a JWKS. Others are ignored.
+ * @param soonMs time before the end in which a certificate needs attention, in milliseconds
+ */
+export function certificateWarnings(
+  text: string,
+  nowMs: number,
+  soonMs = SOON_MS,
+): readonly CertificateWarning[] {
   const pems = [...text.matchAll(PEM)].map(([pem]) => pem)
   const embedded = [...text.matchAll(EMBEDDED)].map(([, base64]) => Buffer.from(base64!, 'base64'))
-  return [...pems, ...embedded].slice(0, MAX_CERTIFICATES).flatMap((source) => warningOf(source, nowMs))
+  return [...pems, ...embedded]
+    .slice(0, MAX_CERTIFICATES)
+    .flatMap((source) => warningOf(source, nowMs, soonMs))
 }
 
 /**
@@ -45,7 +54,7 @@ export function describeCertificate(
   return `the certificate '${name}'${place} ${state}`
 }
 
-function warningOf(source: string | Buffer, nowMs: number): CertificateWarning[] {
+function warningOf(source: string | Buffer, nowMs: number, soonMs: number): CertificateWarning[] {
   let certificate: X509Certificate
   try {
     certificate = new X509Certificate(source)
@@ -56,5 +65,5 @@ function warningOf(source: string | Buffer, nowMs: number): CertificateWarning[]
   const name = /^CN=(.+)$/m.exec(certificate.subject)?.[1] ?? certificate.subject.replaceAll('\n', ', ')
   if (to.getTime() <= nowMs) return [{ kind: 'expired', name, date: to }]
   if (from.getTime() > nowMs) return [{ kind: 'not-yet-valid', name, date: from }]
-  return to.getTime() - nowMs < SOON_MS ? [{ kind: 'expires-soon', name, date: to }] : []
+  return to.getTime() - nowMs < soonMs ? [{ kind: 'expires-soon', name, date: to }] : []
 }

@@ -22,8 +22,6 @@ export interface LintOptions extends Omit<LoadOptions, 'examine'> {
   readonly disabled?: ReadonlySet<string>
   /** True if rules may use the network. */
   readonly isOnline?: boolean
-  /** Time for checks of certificates. Default: now. */
-  readonly nowMs?: number
 }
 
 /**
@@ -52,10 +50,10 @@ export async function lintDocument(
 async function findingsOf(
   source: DocumentSource,
   inspection: Inspection,
-  { disabled = new Set(), isOnline = false, nowMs = Date.now() }: LintOptions,
+  { disabled = new Set(), isOnline = false }: LintOptions,
 ): Promise<readonly LintFinding[]> {
   const { report, catalog } = inspection
-  const subject = { ...inspection, written: readDocument(source.text, catalog).value, nowMs }
+  const subject = { ...inspection, written: readDocument(source.text, catalog).value }
   const disabledRules = new DisabledRules(readYaml(source.text).value, source.text)
   const findings: LintFinding[] = unknownNames(disabledRules, source)
   const add = ({ id, severity }: Pick<LintRule, 'id' | 'severity'>, finding: RuleFinding): void => {

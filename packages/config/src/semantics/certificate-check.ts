@@ -6,6 +6,7 @@ import {
   describeCertificate,
 } from '../grammar/certificate-dates.js'
 import { writtenPathsOf } from '../reference/relative-files.js'
+import type { Finding } from '../report/report.js'
 import type { Inspection } from './inspection.js'
 
 /** Minimum length of an inline certificate in characters. */
@@ -16,16 +17,22 @@ const MIN_LENGTH = 200
  * file with certificates or has them inline.
  */
 export function checkCertificateDates(inspection: Inspection): void {
+  for (const finding of certificateFindings(inspection)) inspection.report.add(finding)
+}
+
+/** Returns the warnings about certificates. @param soonMs time before the end of a certificate in which it needs attention */
+export function certificateFindings(inspection: Inspection, soonMs?: number): readonly Finding[] {
   const { whole, catalog, readFile, report } = inspection
   const nowMs = Date.now()
+  const findings: Finding[] = []
   const files = new Set(writtenPathsOf(whole, catalog))
   const known = new Map<string, readonly CertificateWarning[]>()
   const warningsOf = (text: string): readonly CertificateWarning[] => {
     if (text.length > MIN_LENGTH && text.includes('-----BEGIN CERTIFICATE'))
-      return certificateWarnings(text, nowMs)
+      return certificateWarnings(text, nowMs, soonMs)
     if (!files.has(text)) return []
     const file = resolve(inspection.folder, text)
-    const warnings = known.get(file) ?? certificateWarnings(contentOf(file, readFile), nowMs)
+    const warnings = known.get(file) ?? certificateWarnings(contentOf(file, readFile), nowMs, soonMs)
     known.set(file, warnings)
     return warnings
   }
@@ -35,9 +42,10 @@ export function checkCertificateDates(inspection: Inspection): void {
       if (first === undefined) return
       const rest = others.length === 0 ? '' : `; ${others.length} more in this file need attention`
       const where = value.includes('\n') ? '' : ` in ${String(path.at(-1))} ${report.quote(value, path)}`
-      report.add({
+      findings.push({
         path,
         severity: 'warning',
+        rule: 'certificate-expiry',
         message: `${describeCertificate(first, where, nowMs)}${rest}`,
         remedy: first.kind === 'not-yet-valid' ? 'check the clock and the certificate' : 'renew it',
         ofMachine: true,
@@ -49,6 +57,7 @@ export function checkCertificateDates(inspection: Inspection): void {
     }
   }
   visit(whole, [])
+  return findings
 }
 
 /** Returns the content of a file, or an empty text: another check reports files that cannot be read. */

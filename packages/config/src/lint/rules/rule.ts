@@ -20,8 +20,6 @@ export interface RuleFinding {
 export interface LintSubject extends Inspection {
   /** The document as written, with references, in its current form. */
   readonly written: unknown
-  /** Time of the check in milliseconds since 1970. */
-  readonly nowMs: number
 }
 
 /** A rule of `gw lint`. Rules without a check are warnings of `gw validate`, which name their rule. */
