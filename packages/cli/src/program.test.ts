@@ -290,7 +290,7 @@ test('-o selects the result format in every command that has it', () => {
 
 /** Commands that print no result, or only text for another program. */
 const WITHOUT_FORMAT =
-  'start, init, show, logs decrypt, cache-server, service install, service uninstall, completion, control start'
+  'start, init, fmt, show, logs decrypt, cache-server, service install, service uninstall, completion, control start'
 
 test('a command with -o json prints its errors as an object on stdout, also for wrong usage', async () => {
   const without: string[] = []

@@ -17,6 +17,7 @@ export function addDocumentCommands(program: GwCommand): void {
     .runs(async () => (await import('../commands/validate.js')).validate)
     .example('gw validate gateway.yaml', 'cat gateway.yaml | gw validate -c -')
   addLint(program)
+  addFmt(program)
   program
     .command('render')
     .description('print the plan of a document, with defaults and without secrets')
@@ -53,6 +54,17 @@ function addLint(program: GwCommand): void {
       'gw lint --explain unprotected-route',
       'gw lint gateway.yaml -o sarif > lint.sarif',
     )
+}
+
+function addFmt(program: GwCommand): void {
+  program
+    .command('fmt')
+    .description('format documents: indentation, quotes and order of keys; keeps comments and values')
+    .argument('<files...>', 'files; - formats stdin to stdout')
+    .option('--check', 'only list the files that are not formatted, and exit with 2')
+    .option('--diff', 'only show the differences, and exit with 2')
+    .runs(async () => (await import('../commands/fmt.js')).fmt)
+    .example('gw fmt gateway.yaml', 'gw fmt --check *.yaml')
 }
 
 function addSchema(program: GwCommand): void {
@@ -180,7 +192,7 @@ function checkRequest(run: Command): void {
       run.error(`error: --id cannot be combined with '${method}'; name the document with -c`)
   } else if (method === undefined || url === undefined)
     run.error(`error: missing required argument '${method === undefined ? 'method' : 'url'}'`)
-  else if (method.startsWith('/'))
+  else if (method.startsWith('/') && !/^[A-Z]+$/.test(url))
     run.error(`error: '${method}' is not a method; write gw explain GET ${run.args.join(' ')}`)
 }
 
@@ -208,6 +220,7 @@ function addExplain(program: GwCommand): void {
       'consumer: an id that a policy of the route knows, or JSON such as {"id":"ann","groups":["staff"]}',
     )
     .option('--all', 'list all routes that do not match')
+    .option('--expect-route <id>', 'exit with 7 unless this route handles the request')
     .usesServer(true)
     .excludes('id', 'header', 'data', 'clientIp', 'consumer', 'all')
     .onlyWith('id', 'since')
@@ -216,6 +229,7 @@ function addExplain(program: GwCommand): void {
     .example(
       'gw explain --id 01jd3k5h2m -c gateway.yaml',
       'gw explain GET /orders/7 -c gateway.yaml',
+      'gw explain GET /orders/7 -c gateway.yaml --expect-route orders',
       'gw explain GET /orders/7 -c gateway.yaml --consumer acme',
       "gw explain POST http://api.example.com/orders -H 'x-tenant: acme' -d '{}' -c gateway.yaml",
     )

@@ -3,7 +3,7 @@ import { type Command, Help, type Option } from 'commander'
 const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
   [0, 'done or nothing to do'],
   [1, 'failed'],
-  [2, 'lint, diff --exit-code or bench doctor found something'],
+  [2, 'lint, fmt --check, diff --exit-code or bench doctor found something'],
   [3, 'invalid configuration'],
   [4, 'not authorised'],
   [5, 'gateway, controller or cluster unreachable'],

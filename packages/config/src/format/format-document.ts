@@ -1,0 +1,150 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  type ParsedNode,
+  parseAllDocuments,
+  visit,
+  YAMLMap,
+  YAMLSeq,
+} from 'yaml'
+import { linkAliases } from '../source/alias.js'
+import { MAX_LENGTH, readYaml } from '../source/yaml-source.js'
+import { KeptTexts } from './kept-texts.js'
+import { attachComments, joinComments } from './key-comments.js'
+import { sortKeys } from './key-order.js'
+
+/** Maximum length of an object or list on one line. */
+const LINE_WIDTH = 120
+
+/** A formatted text, or the reason why a text cannot be formatted. */
+export type Formatted =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly line: number; readonly column: number; readonly message: string }
+
+/**
+ * Formats a YAML file: two spaces of indentation, quotes only where needed, and keys of gateway documents in the order of
+ * the schema. Comments, anchors, folded strings and line ends are kept. The result has the same value and comments.
+ */
+export function formatDocument(text: string): Formatted {
+  const isCrlf = /^[^\n]*\r\n/.test(text)
+  const source = text.replaceAll('\r\n', '\n')
+  const problem = problemOf(source)
+  if (problem !== null) return { ok: false, ...problem }
+  for (const isSorted of [true, false]) {
+    const formatted = formattedText(source, isSorted)
+    if (formatted === null || !isSame(source, formatted)) continue
+    return { ok: true, text: isCrlf ? formatted.replaceAll('\n', '\r\n') : formatted }
+  }
+  const message = 'the file cannot be formatted without changing its meaning or its comments'
+  return { ok: false, line: 1, column: 1, message }
+}
+
+function problemOf(source: string): { line: number; column: number; message: string } | null {
+  const lines = new LineCounter()
+  if (source.length > MAX_LENGTH) return { line: 1, column: 1, message: 'the file is larger than 4 MB' }
+  const yaml = readYaml(source)
+  const isOtherDocument = (message: string) => message.includes('more than one document')
+  const [issue] = yaml.issues.filter(({ message }) => !isOtherDocument(message))
+  if (issue !== undefined) {
+    const { line, column } = yaml.positionOfOffset(issue.offset)
+    return { line, column, message: issue.message }
+  }
+  const [error] = documentsOf(source, lines).flatMap(({ errors }) => errors)
+  if (error === undefined) return null
+  const { line, col } = lines.linePos(error.pos[0])
+  return { line, column: col, message: error.message }
+}
+
+function documentsOf(source: string, lineCounter = new LineCounter()): readonly Document.Parsed[] {
+  const documents = parseAllDocuments(source, { schema: 'core', prettyErrors: false, lineCounter })
+  return 'empty' in documents ? [] : documents
+}
+
+/** Returns the formatted text, or null if sorted keys would separate an alias from its anchor. */
+function formattedText(source: string, isSorted: boolean): string | null {
+  const documents = documentsOf(source)
+  if (documents.length === 0) return source.trim() === '' ? '' : `${source.trim()}\n`
+  const kept = new KeptTexts(source)
+  try {
+    const texts = documents.map((document, i) => {
+      attachComments(document, source)
+      if (isSorted) sortKeys(document.contents)
+      kept.take(document)
+      setPadding(document)
+      if (i > 0) document.directives.docStart = true
+      return document.toString({ lineWidth: LINE_WIDTH, nullStr: '' })
+    })
+    return joinComments(kept.restore(texts.join('')))
+  } catch (error) {
+    // The library refuses an alias before its anchor.
+    if (isSorted) return null
+    throw error
+  }
+}
+
+/** Writes `{ a: 1 }` and `[a]`: the library has only one setting for both. */
+function setPadding(document: Document): void {
+  visit(document, {
+    Map: (_, node) => pad(node, YAMLMap.prototype.toString, ' '),
+    Seq: (_, node) => pad(node, YAMLSeq.prototype.toString, ''),
+  })
+}
+
+function pad<N extends YAMLMap | YAMLSeq>(node: N, print: N['toString'], padding: string): void {
+  node.toString = ((context: object | undefined, ...rest: []) =>
+    (print as (...args: unknown[]) => string).call(
+      node,
+      context === undefined ? undefined : { ...context, flowCollectionPadding: padding },
+      ...rest,
+    )) as N['toString']
+}
+
+/** True if two texts have the same values, anchors and comments. */
+function isSame(before: string, after: string): boolean {
+  const [old, now] = [documentsOf(before), documentsOf(after)]
+  return (
+    now.every(({ errors }) => errors.length === 0) &&
+    isDeepStrictEqual(now.map(shapeOfDocument), old.map(shapeOfDocument)) &&
+    isDeepStrictEqual(commentsOf(after), commentsOf(before))
+  )
+}
+
+function shapeOfDocument({ contents, directives }: Document.Parsed): unknown {
+  const { targets } = linkAliases(contents as ParsedNode | null)
+  const anchors: string[] = []
+  visit(contents as Node | null, {
+    Node: (_, node) => {
+      if ('anchor' in node && node.anchor !== undefined) anchors.push(node.anchor)
+    },
+  })
+  const isAmbiguous = new Set(anchors).size < anchors.length
+  // With two anchors of one name, the order decides, so that it must not change.
+  return [shapeOf(contents), targets.size, isAmbiguous ? anchors : null, directives.tags]
+}
+
+function shapeOf(node: unknown): unknown {
+  if (isAlias(node)) return { alias: node.source }
+  const { tag, anchor } = (node ?? {}) as { readonly tag?: string; readonly anchor?: string }
+  if (isMap(node)) {
+    const members = node.items.map(
+      ({ key, value }) => [JSON.stringify(shapeOf(key)), shapeOf(value)] as const,
+    )
+    return { tag, anchor, members: new Map(members) }
+  }
+  if (isSeq(node)) return { tag, anchor, items: node.items.map(shapeOf) }
+  return { tag, anchor, value: isScalar(node) ? node.value : null }
+}
+
+function commentsOf(text: string): string[] {
+  return [...new Lexer().lex(text)]
+    .filter((lexeme) => lexeme.startsWith('#'))
+    .map((lexeme) => lexeme.trimEnd())
+    .sort()
+}
