@@ -284,6 +284,26 @@ routes:
   assert.equal((await gwInProcess(['explain', 'GET', 'orders', '-c', file])).code, 64)
 })
 
+test('gw explain fails without a route, and with another one than expected', async (t) => {
+  const file = fileWith(t, 'version: 1\nroutes: [{ id: orders, match: { path: /orders/* }, respond: {} }]\n')
+  const explained = async (...args: string[]) => {
+    const { code, stderr } = await gwInProcess(['explain', ...args, '-c', file])
+    return [code, stderr]
+  }
+  assert.deepEqual(await explained('GET', '/orders/7'), [0, ''])
+  assert.deepEqual(await explained('/orders/7', 'GET'), [0, ''])
+  assert.deepEqual(await explained('GET', '/none'), [1, ''])
+  assert.deepEqual(await explained('GET', '/orders/7', '--expect-route', 'orders'), [0, ''])
+  assert.deepEqual(await explained('GET', '/orders/7', '--expect-route', 'other'), [
+    7,
+    "expected route 'other', but route 'orders' handles the request\n",
+  ])
+  assert.deepEqual(await explained('GET', '/none', '--expect-route', 'orders'), [
+    7,
+    "expected route 'orders', but no route handles the request\n",
+  ])
+})
+
 test('of many routes for other paths only some are listed, unless all are wanted', async (t) => {
   const routes = Array.from(
     { length: 30 },

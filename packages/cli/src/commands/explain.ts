@@ -5,8 +5,8 @@ import { type Explanation, explainRequest } from '@sluice/gateway'
 import { loadFile } from '../input/document.js'
 import type { DocumentOptions, OutputOptions } from '../input/options.js'
 import { catalog } from '../input/policy-catalog.js'
-import { unreadable, usageError } from '../output/failure.js'
-import { print, printResult } from '../output/output.js'
+import { EXIT, type ExitCode, unreadable, usageError } from '../output/failure.js'
+import { complain, print, printResult } from '../output/output.js'
 import { mistakesOf } from '../plugins/compile-trial.js'
 import { assumedConsumer } from './assumed-consumer.js'
 import type { ExplainRecordOptions } from './explain-record.js'
@@ -18,19 +18,29 @@ interface ExplainOptions extends DocumentOptions, OutputOptions {
   readonly clientIp: string
   readonly consumer?: string
   readonly all?: boolean
+  readonly expectRoute?: string
 }
 
-/** Prints which route handles a request, why the others do not, and what happens to it. */
+/** Prints which route handles a request, why the others do not, and what happens to it. Fails if it is refused. */
 export async function explain(
   options: ExplainOptions | ExplainRecordOptions,
-  method: string,
-  url: string,
-): Promise<void> {
+  ...[method, url]: readonly [string, string]
+): Promise<ExitCode | void> {
   if ('id' in options) return (await import('./explain-record.js')).explainById(options)
-  const explanation = await explanationOf(options, method, url)
+  const isSwapped = /^(?:\/|https?:)/.test(method)
+  const explanation = await explanationOf(
+    options,
+    ...(isSwapped ? ([url, method] as const) : ([method, url] as const)),
+  )
   await printResult(explanation, options.output, () =>
     print(...explanationLines(explanation, options.all === true)),
   )
+  const { outcome, route } = explanation
+  if (options.expectRoute === undefined) return outcome === 'refused' ? EXIT.failed : EXIT.ok
+  if (route?.id === options.expectRoute) return EXIT.ok
+  const actual = route === null ? 'no route handles the request' : `route '${route.id}' handles the request`
+  complain(`expected route '${options.expectRoute}', but ${actual}`)
+  return EXIT.assertion
 }
 
 async function explanationOf(options: ExplainOptions, method: string, url: string): Promise<Explanation> {
