@@ -9,6 +9,8 @@ import { npm, readJson } from './run.mjs'
 const MODULE = /^(?:bin|dist)\/.*\.m?js$/
 /** Where a compiler or bundler left the name of a source map, which is not shipped. */
 const MAP_NAME = /\n\/\/# sourceMappingURL=.*\s*$/
+/** Version in the title of a manual page. */
+const MAN_TITLE = /^(\.TH \S+ 1 .*"Sluice )[^"]+/
 const SCRIPT_MODE = 0o755
 
 /**
@@ -49,7 +51,8 @@ export function stagePackages(root, staging, { version, repository, changelog })
     )
     if (manifest.exports !== undefined) manifest.exports = publicExports(name, manifest.exports, imported)
     const target = join(staging, folder)
-    for (const file of neededFiles(source, files, manifest)) copyFile(join(source, file), join(target, file))
+    for (const file of neededFiles(source, files, manifest))
+      copyFile(join(source, file), join(target, file), version)
     for (const file of ['LICENSE', 'NOTICE']) cpSync(join(root, file), join(target, file))
     if (name === '@sluice/cli') writeFileSync(join(target, 'CHANGELOG.md'), changelog)
     const complete = bundleDependencies(root, target, manifest, lock)
@@ -76,10 +79,10 @@ function published(folder, files) {
     .map((file) => readFileSync(join(folder, file), 'utf8'))
 }
 
-function copyFile(from, to) {
+function copyFile(from, to, version) {
   mkdirSync(dirname(to), { recursive: true })
-  if (!/\.(?:m?js|d\.ts)$/.test(from)) return cpSync(from, to)
+  if (!/\.(?:m?js|d\.ts|1)$/.test(from)) return cpSync(from, to)
   const text = readFileSync(from, 'utf8')
-  writeFileSync(to, text.replace(MAP_NAME, '\n'))
+  writeFileSync(to, text.replace(MAP_NAME, '\n').replace(MAN_TITLE, `$1${version}`))
   if (text.startsWith('#!')) chmodSync(to, SCRIPT_MODE)
 }

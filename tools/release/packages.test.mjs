@@ -68,6 +68,11 @@ test('packages hold what gw needs, and no tests, sources or source maps', () => 
     const { folder } = packages.find((one) => one.name === name)
     assert.ok(existsSync(join(folder, file)), `${name} has no ${file}`)
   }
+  const { folder } = packages.find(({ name }) => name === '@sluice/cli')
+  assert.match(
+    readFileSync(join(folder, 'dist/man/gw.1'), 'utf8'),
+    new RegExp(`^\\.TH .*"Sluice ${VERSION}"`),
+  )
   const unwanted = packages.flatMap(({ folder }) =>
     filesOf(folder).filter((file) => /\.test\.|\.map$|(?<!\.d)\.ts$/.test(file)),
   )
