@@ -93,6 +93,8 @@ test('the commands of the guides run and print what the pages show', async (t) =
         if (language === 'js') write('node_modules/sluice-plugin-tenants/index.js', text)
         if (text.includes('"contract"')) write('node_modules/sluice-plugin-tenants/package.json', text)
         if (language === 'yaml') write(documentFile(place), toOwn(completed(text)))
+        const [, file] = /^(?:#|\/\/) (tests\/\S+)\n/.exec(text) ?? []
+        if (file !== undefined) write(file, text)
         for (const [, kind, file] of text.matchAll(/(cert|key|ca)File: ([^\s,}]+)/gi))
           write(file!, kind === 'key' ? certificate.key : certificate.cert)
       }

@@ -1,3 +1,15 @@
+export {
+  type CaseFile,
+  caseEditorSchema,
+  type Expected,
+  type ExpectedRequest,
+  type Verdict,
+  type WrittenRequest,
+  type WrittenResponse,
+  type WrittenResponses,
+  type WrittenStep,
+} from './cases/case-schema.js'
+export { type CasesResult, checkCases, type LocatedCase, readCases } from './cases/read-cases.js'
 export { diffBundles, diffPlans, formatDiff, type PlanChange, type PlanPart } from './compare/diff-plans.js'
 export { displayDocument } from './compare/display-document.js'
 export { displayPlan } from './compare/display-plan.js'

@@ -22,6 +22,7 @@ export {
 export { type RecordView, recordValue, type TrafficRecord } from './reader/record-view.js'
 export type { CaptureNarrowing } from './record/capture-narrowing.js'
 export { type FieldSet, type RecordEnv, type RecordOptions, recordEnv } from './record/record-env.js'
+export { RecordJson } from './record/record-json.js'
 export { isInSample } from './record/sample.js'
 export { RecordDecryptor } from './redaction/record-decryptor.js'
 export type { LogOutputOptions } from './shipper/open-output.js'

@@ -8,7 +8,7 @@ import { catalog } from '../input/policy-catalog.js'
 import { EXIT, type ExitCode, unreadable, usageError } from '../output/failure.js'
 import { complain, print, printResult } from '../output/output.js'
 import { mistakesOf } from '../plugins/compile-trial.js'
-import { assumedConsumer } from './assumed-consumer.js'
+import { assumedConsumer } from '../consumers/assumed-consumer.js'
 import type { ExplainRecordOptions } from './explain-record.js'
 import { explanationLines } from './explanation-lines.js'
 

@@ -1,4 +1,4 @@
-import { describedCatalog, displayPlan, editorSchema } from '@sluice/config'
+import { caseEditorSchema, describedCatalog, displayPlan, editorSchema } from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import type { CreateNodeOptions, ToStringOptions } from 'yaml'
 import { loadFile, readDocument, readPluginsOf } from '../input/document.js'
@@ -10,11 +10,16 @@ export async function render({ config, output }: DocumentOptions & OutputOptions
   await printWhole(displayPlan((await loadFile(config)).plan, catalog), output)
 }
 
-/** Prints the JSON Schema of documents, with the built-in policies and those of the document's plugins. */
+/**
+ * Prints the JSON Schema of documents, with the built-in policies and those of the document's plugins, or that of case
+ * files.
+ */
 export async function printSchema({
   output,
   config,
-}: OutputOptions & Partial<DocumentOptions>): Promise<void> {
+  tests,
+}: OutputOptions & Partial<DocumentOptions> & { readonly tests?: boolean }): Promise<void> {
+  if (tests === true) return printWhole(caseEditorSchema(), output, { aliasDuplicateObjects: false })
   const plugins = config === undefined ? [] : await readPluginsOf(await readDocument(config))
   await printWhole(editorSchema(describedCatalog(catalog, plugins)), output, { aliasDuplicateObjects: false })
 }

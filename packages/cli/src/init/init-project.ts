@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { describedCatalog, editorSchema } from '@sluice/config'
+import { caseEditorSchema, describedCatalog, editorSchema } from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import { Failure, messageOf } from '../output/failure.js'
 import { version } from '../output/version.js'
@@ -35,7 +35,7 @@ export async function initProject(
   const project: Project = {
     name: packageName(basename(resolve(directory))),
     version: version(),
-    schemas: { document: editorSchema(describedCatalog(catalog, [])), cases: {} },
+    schemas: { document: editorSchema(describedCatalog(catalog, [])), cases: caseEditorSchema() },
     document: imported?.document ?? STARTER_DOCUMENT,
     cases: imported?.cases ?? STARTER_CASES,
   }

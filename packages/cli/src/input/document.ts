@@ -56,10 +56,16 @@ async function stdinText(): Promise<string> {
   }
 }
 
-/** Checks a document with the same compiler as the gateway. Each plugin is imported on its own thread. */
-export async function checkDocument(source: DocumentSource): Promise<LoadResult> {
+/**
+ * Checks a document with the same compiler as the gateway. Each plugin is imported on its own thread.
+ * @param values variables, and secrets in Vault; default: the environment of this process
+ */
+export async function checkDocument(
+  source: DocumentSource,
+  values: Pick<LoadOptions, 'env' | 'secrets'> = { env: process.env },
+): Promise<LoadResult> {
   await loadModules(source)
-  return loadWith(source, { catalog, plugins: await readPlugins(source, catalog), env: process.env })
+  return loadWith(source, { catalog, plugins: await readPlugins(source, catalog), ...values })
 }
 
 async function loadModules({ text }: DocumentSource): Promise<void> {

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { type DocumentOptions, hasController } from '../input/options.js'
 import { collect, type GwCommand, wholeNumber } from './gw-command.js'
 import { addPlaces } from './log-options.js'
+import { addTest } from './test-command.js'
 
 /** Adds the commands that work on a document without a running gateway. */
 export function addDocumentCommands(program: GwCommand): void {
@@ -18,6 +19,7 @@ export function addDocumentCommands(program: GwCommand): void {
     .example('gw validate gateway.yaml', 'cat gateway.yaml | gw validate -c -')
   addLint(program)
   addFmt(program)
+  addTest(program)
   program
     .command('render')
     .description('print the plan of a document, with defaults and without secrets')
@@ -72,9 +74,10 @@ function addSchema(program: GwCommand): void {
     .command('schema')
     .description('print the JSON Schema of documents, for completion and validation in editors')
     .option('-c, --config <file>', "include the policies of this document's plugins")
+    .option('--tests', 'print the schema of case files for gw test instead')
     .output('json', 'yaml')
     .runs(async () => (await import('../commands/render.js')).printSchema)
-    .example('gw schema > gateway.schema.json')
+    .example('gw schema > gateway.schema.json', 'gw schema --tests > tests.schema.json')
 }
 
 function addStart(program: GwCommand): void {

@@ -52,6 +52,7 @@ export function targetFactory(
       keepAliveMs: plan.keepAliveMs,
       maxHeaderBytes: plan.maxHeaderBytes,
       proxy: proxyOptions(plan),
+      owner: plan.name,
       ...network,
     }
     const state = new TargetState({

@@ -1,9 +1,10 @@
 import net from 'node:net'
+import type { ConnectorOptions } from '../transport/connector.js'
 import type { ReceivedHeads } from './response-reader.js'
 import { UPLOAD_HIGH_WATER_BYTES } from './wire-upload.js'
 
 /** Options for a connection to a target. */
-export interface ConnectionOptions {
+export interface ConnectionOptions extends Pick<ConnectorOptions, 'owner' | 'openSocket'> {
   readonly host: string
   readonly port: number
   readonly lookup: net.LookupFunction
@@ -24,14 +25,16 @@ export const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024)
  * @param onRead called with the number of bytes in READ_BUFFER. Returns true if reading should go on.
  */
 export function openSocket(options: ConnectionOptions, onRead: (length: number) => boolean): net.Socket {
-  return net.connect({
-    host: options.host,
-    port: options.port,
-    lookup: options.lookup,
+  const { host, port, lookup, owner } = options
+  const settings = {
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: 60_000,
     writableHighWaterMark: UPLOAD_HIGH_WATER_BYTES,
     onread: { buffer: READ_BUFFER, callback: onRead },
-  } as net.NetConnectOpts)
+  }
+  return (
+    options.openSocket?.({ host, port, tls: null, ...(owner === undefined ? {} : { owner }) }, settings) ??
+    net.connect({ host, port, lookup, ...settings } as net.NetConnectOpts)
+  )
 }

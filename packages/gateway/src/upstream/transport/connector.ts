@@ -28,7 +28,17 @@ export interface ConnectorOptions {
   readonly proxy?: ProxyOptions | null
   /** ALPN protocols for the TLS handshake. Default: HTTP/1.1. */
   readonly protocols?: readonly string[]
+  /** Name of the upstream; absent for calls of policies. */
+  readonly owner?: string
+  /** Opens connections without TLS in place of the network. Absent: the network is used. */
+  readonly openSocket?: OpenSocket
 }
+
+/** Opens a connection to a stand-in for a server. `settings` are further options of `net.connect`. */
+export type OpenSocket = (
+  server: Pick<ConnectorOptions, 'host' | 'port' | 'tls' | 'owner'>,
+  settings?: object,
+) => net.Socket
 
 /** Options for transports that open their connections with `createConnector`. */
 export interface TransportOptions extends ConnectorOptions {
@@ -70,16 +80,19 @@ interface Connecting {
 }
 
 function connectDirectly(options: ConnectorOptions, { opening, timeoutMs, done }: Connecting): void {
-  const { host, port, lookup } = options
-  const isTls = options.tls !== null
-  const socket = isTls
-    ? connectTls(options, options.tls, { host, port, lookup })
-    : net.connect({ host, port, lookup })
+  const { host, port, lookup, openSocket } = options
+  const isTls = options.tls !== null && openSocket === undefined
+  const socket =
+    openSocket?.(options) ??
+    (options.tls === null
+      ? net.connect({ host, port, lookup })
+      : connectTls(options, options.tls, { host, port, lookup }))
   socket.setNoDelay(true)
   socket.setKeepAlive(true, 60_000)
   opening.watch(socket)
   if (isTls) socket.once('secureConnect', () => opening.noteSecured())
-  settle(socket, { event: isTls ? 'secureConnect' : 'connect', timeoutMs, tls: options.tls }, done)
+  const tls = isTls ? options.tls : null
+  settle(socket, { event: isTls ? 'secureConnect' : 'connect', timeoutMs, tls }, done)
 }
 
 function connectThrough(

@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net'
 import { KnownServices } from '../../kubernetes/known-services.js'
+import type { OpenSocket } from './connector.js'
 import { Resolver } from './resolver.js'
 
 /** Settings for connections to targets, shared by all upstreams of a worker. */
@@ -9,6 +10,8 @@ export interface Network {
   readonly maxConnectionAgeMs: number
   /** Source of the pods of Kubernetes Services, if there is one. */
   readonly services?: KnownServices
+  /** Opens connections to stand-ins for all servers; absent: the real ones are used. */
+  readonly openSocket?: OpenSocket
 }
 
 const MAX_CONNECTION_AGE_MS = 60_000

@@ -1,8 +1,8 @@
 import type { PolicyUse } from '@sluice/config'
 import { type Consumer, consumerOf } from '@sluice/core'
 import { readConsumerEntry } from '@sluice/policies'
-import { readConsumers } from '../consumers/edited-file.js'
 import { Failure, messageOf, usageError } from '../output/failure.js'
+import { readConsumers } from './edited-file.js'
 
 /** A consumer as defined in a policy or a consumers file. */
 interface KnownConsumer {
