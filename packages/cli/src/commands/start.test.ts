@@ -63,7 +63,23 @@ test('of two gateways that start together on one address one serves, and the oth
   })
   assert.deepEqual((await Promise.all(outcomes)).sort(), [1, null])
   const said = gateways.map(({ stderr }) => stderr()).join('')
-  assert.match(said, new RegExp(`^address ${address} is in use; stop the other process`, 'm'))
+  assert.match(
+    said,
+    new RegExp(`^address ${address} is in use by another Sluice gateway.*; stop the other process`, 'm'),
+  )
+})
+
+test('an address of another gateway is refused with its process and its document', {
+  skip: process.platform !== 'linux' && 'no procfs',
+}, async (t) => {
+  const address = `127.0.0.1:${await closedPort()}`
+  const document = fileWith(t, DOCUMENT)
+  const first = spawnGw(t, startArgs(t, document, '--workers', '1', '--listen', address))
+  await until(() => first.stdout().includes('admin API'), first.stderr)
+  const second = spawnGw(t, startArgs(t, fileWith(t, DOCUMENT), '--workers', '1', '--listen', address))
+  assert.equal(await second.exited, 1)
+  const holder = `another Sluice gateway \\(pid ${first.process.pid}, gw start .*${document}`
+  assert.match(second.stderr(), new RegExp(`^address ${address} is in use by ${holder}`, 'm'))
 })
 
 test('ready is reported with a line for each listener, and the flags count more than the document', async (t) => {

@@ -128,10 +128,11 @@ test('an address in use and an unreadable certificate are reported with a remedy
   await (await change(FAKE_ADMIN)).activate()
   const port = Number(new URL(admin.url ?? '').port)
   const taken = await endpoint(t).admin.prepare({ ...FAKE_ADMIN, address: `127.0.0.1:${port}`, port })
-  assert.deepEqual(taken, {
-    ok: false,
-    reason: `address 127.0.0.1:${port} is in use; stop the other process, change admin.address, or add admin: { address: 127.0.0.1:9902 } to the document`,
-  })
+  assert.ok(!taken.ok)
+  assert.equal(
+    taken.reason.replace(/ by \S+ \(pid \d+\)/, ''),
+    `address 127.0.0.1:${port} is in use; stop the other process, change admin.address, or add admin: { address: 127.0.0.1:9902 } to the document`,
+  )
   const tls = { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' }
   const unreadable = await admin.prepare({ ...FAKE_ADMIN, tls })
   assert.ok(!unreadable.ok)

@@ -2,6 +2,7 @@ import type { AdminPlan } from '@sluice/config'
 import { messageOf, readTlsFiles } from '@sluice/core'
 import type { AdminBackend } from '../supervise/admin-backend.js'
 import { addressText } from '../supervise/listeners/listener-ports.js'
+import { byHolder } from '../supervise/listeners/port-holder.js'
 import { type Endpoint, type Preparation, prepared } from '../supervise/rollout/preparation.js'
 import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import { AdminServer, type TlsFiles } from './admin-server.js'
@@ -63,7 +64,7 @@ export class AdminEndpoint implements Endpoint<AdminPlan> {
       next = this.#server(plan, tls)
       await next.listen()
     } catch (error) {
-      return { ok: false, reason: listenReason(plan, error) }
+      return { ok: false, reason: await listenReason(plan, error) }
     }
     if (last === null) this.#serving = next
     const activate = async (): Promise<void> => {
@@ -126,10 +127,10 @@ function tlsFiles({ tls }: AdminPlan): TlsFiles | null {
   return { cert: cert!, key: key! }
 }
 
-function listenReason(plan: AdminPlan, error: unknown): string {
+async function listenReason(plan: AdminPlan, error: unknown): Promise<string> {
   const code = error instanceof Error && 'code' in error ? error.code : ''
   if (code === 'EADDRINUSE')
-    return `address ${plan.address} is in use; stop the other process, change admin.address, or add admin: { address: 127.0.0.1:9902 } to the document`
+    return `address ${plan.address} is in use${await byHolder(plan.port)}; stop the other process, change admin.address, or add admin: { address: 127.0.0.1:9902 } to the document`
   const reason = messageOf(error)
   return `the admin API cannot listen on ${plan.address} (${reason}); change admin.address or admin.tls`
 }

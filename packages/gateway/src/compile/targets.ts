@@ -59,8 +59,8 @@ export function targetFactory(
       breaker: plan.breaker,
       outlier: plan.outlier,
       pool,
-      onChange: (condition) =>
-        report('target_condition', { upstream: plan.name, target: url.origin, condition }),
+      onChange: (condition, figures) =>
+        report('target_condition', { upstream: plan.name, target: url.origin, condition, ...figures }),
     })
     const created = {
       origin: url.origin,

@@ -47,7 +47,9 @@ test('a client that guesses keys is banned before the next guess, and cannot get
   assert.equal(banned.headers.get('x-gw-error'), 'GW_CLIENT_BANNED')
   assert.ok(Number(banned.headers.get('retry-after')) > 3500)
   assert.equal(asked, 0)
-  assert.ok(gateway.events.some(({ event }) => event === 'client_banned'))
+  const { fields } = gateway.events.find(({ event }) => event === 'client_banned')!
+  const { counted, until: end } = fields as { readonly counted: number; readonly until: string }
+  assert.ok(counted >= 5 && Date.parse(end) > Date.now(), `${counted} ${end}`)
   const last = (await gateway.records()).at(-1)!
   assert.equal(last.result, 'blocked')
   assert.equal(last.error!.code, 'GW_CLIENT_BANNED')

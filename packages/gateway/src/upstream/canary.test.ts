@@ -13,18 +13,24 @@ function watched(plan: Partial<CanaryPlan> = {}): {
   readonly canary: Canary
   readonly reasons: string[]
   pass(ms: number): void
+  /** Returns the figures of the last abort. */
+  figures(): unknown
 } {
   let nowMono = 1
   const reasons: string[] = []
+  let last: unknown = null
   const events = {
-    aborted: (reason: string) => reasons.push(reason),
+    aborted: (reason: string, figures: unknown) => {
+      reasons.push(reason)
+      last = figures
+    },
     singleKey: (requests: number) => reasons.push(`one key in ${requests} requests`),
   }
   const canary = new Canary({ ...PLAN, ...plan }, events, () => nowMono)
   const pass = (ms: number): void => {
     nowMono += ms
   }
-  return { canary, reasons, pass }
+  return { canary, reasons, pass, figures: () => last }
 }
 
 function requestOf(subject: string): Exchange {
@@ -77,11 +83,15 @@ function note(canary: Canary, count: number, errors: number, ms: number): void {
 }
 
 test('a canary with more errors than the primaries is aborted, and tried again after the cooldown', () => {
-  const { canary, reasons, pass } = watched({ percent: 1 })
+  const { canary, reasons, pass, figures } = watched({ percent: 1 })
   note(canary, 20, 2, 20)
   assert.deepEqual(reasons, [])
   note(canary, 20, 20, 20)
   assert.deepEqual(reasons, ['errors'])
+  assert.deepEqual(figures(), {
+    ...{ canaryRequests: 21, canaryErrors: 3, canaryMeanMs: 20 },
+    ...{ primaryRequests: 40, primaryErrors: 0, primaryMeanMs: 20 },
+  })
   assert.equal(canary.isAborted, true)
   assert.equal(canary.takesKey(requestOf('ada')), false)
   pass(59_999)

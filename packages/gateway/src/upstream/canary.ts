@@ -17,10 +17,20 @@ interface HalfWindow {
 
 const HASH_RANGE = 2 ** 32
 
+/** Figures of the comparison that aborted a canary. `errors` is the number of failed requests and 5xx responses. */
+export interface CanaryFigures {
+  readonly canaryRequests: number
+  readonly canaryErrors: number
+  readonly canaryMeanMs: number
+  readonly primaryRequests: number
+  readonly primaryErrors: number
+  readonly primaryMeanMs: number
+}
+
 /** Receiver of events for operators. */
 export interface CanaryEvents {
-  /** Called when the canary is aborted. */
-  aborted(reason: 'errors' | 'slower'): void
+  /** Called when the canary is aborted, with the compared figures. */
+  aborted(reason: 'errors' | 'slower', figures: CanaryFigures): void
   /** Called once if all of the first requests have the same key, so that the canary gets all of them or none. */
   singleKey(requests: number): void
 }
@@ -109,7 +119,14 @@ export class Canary {
     this.aborts++
     this.#abortedUntil = this.#now() + cooldownMs
     this.#halves = [emptyHalf(), emptyHalf()]
-    this.#events.aborted(hasErrors ? 'errors' : 'slower')
+    this.#events.aborted(hasErrors ? 'errors' : 'slower', {
+      canaryRequests: canary.requests,
+      canaryErrors: canary.errors,
+      canaryMeanMs: Math.round(canary.ms / canary.requests),
+      primaryRequests: primary.requests,
+      primaryErrors: primary.errors,
+      primaryMeanMs: Math.round(primary.ms / primary.requests),
+    })
   }
 
   #sum(side: keyof HalfWindow): Tally {

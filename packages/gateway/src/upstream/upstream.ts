@@ -182,7 +182,7 @@ function canaryEvents(upstream: string, keyKind: string, report: Report): Canary
       ? 'all clients appear to share one address: add the proxy to trustedProxies of the listener, or use another canary.key'
       : 'use a canary.key that differs between clients'
   return {
-    aborted: (reason) => report('canary_aborted', { upstream, reason }),
+    aborted: (reason, figures) => report('canary_aborted', { upstream, reason, ...figures }),
     singleKey: (requests) => report('canary_single_key', { upstream, key: keyKind, requests, remedy }),
   }
 }

@@ -1,5 +1,7 @@
 import type { ListenerPlan } from '@sluice/config'
+import { reasonOf } from '@sluice/core'
 import { pickFreePort, probePort } from '../../lib/free-port.js'
+import { byHolder } from './port-holder.js'
 import { PortNames } from './port-names.js'
 
 /** Actual port by listener address. */
@@ -86,7 +88,8 @@ export class ListenerPorts {
     const isOurs = Object.values(this.#serving).includes(port)
     const found = isOurs ? port : await probePort(host, port).catch(problemOf(host, port))
     if (typeof found !== 'number' || (await take(port))) return found
-    return addressProblem(host, port, REMEDIES['EADDRINUSE']!)
+    // Only a Sluice gateway takes the name.
+    return inUse(host, port, (await byHolder(port)) || ' by another Sluice gateway')
   }
 }
 
@@ -94,16 +97,25 @@ export class ListenerPorts {
 type AddressProblem = (place: string) => string
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is in use; stop the other process or change',
   EADDRNOTAVAIL: 'is not a local address of this machine; change',
   EACCES: 'needs a privilege that this process does not have; choose a port of 1024 or higher in',
   ENOTFOUND: 'cannot be resolved; change',
 }
 
 /** Returns a function that describes why an address could not be bound. */
-function problemOf(host: string, port: number): (error: NodeJS.ErrnoException) => AddressProblem {
-  return ({ code = '', message }) =>
-    addressProblem(host, port, REMEDIES[code] ?? `cannot be used (${message}); change`)
+function problemOf(
+  host: string,
+  port: number,
+): (error: NodeJS.ErrnoException) => AddressProblem | Promise<AddressProblem> {
+  return async (error) => {
+    const { code = '' } = error
+    if (code === 'EADDRINUSE') return inUse(host, port, await byHolder(port))
+    return addressProblem(host, port, REMEDIES[code] ?? `cannot be used (${reasonOf(error)}); change`)
+  }
+}
+
+function inUse(host: string, port: number, holder: string): AddressProblem {
+  return addressProblem(host, port, `is in use${holder}; stop the other process or change`)
 }
 
 function addressProblem(host: string, port: number, remedy: string): AddressProblem {

@@ -8,6 +8,15 @@ export interface AttemptTimes {
   readonly sentMono: number
 }
 
+/** Figures that opened a breaker or ejected a target. */
+export interface AttemptFigures {
+  readonly requests: number
+  readonly failures: number
+  readonly slow: number
+  /** Attempts that were waiting for a response. */
+  readonly waiting: number
+}
+
 /**
  * The attempts at one target over a sliding window of ten buckets. Times are on the monotonic clock, in milliseconds.
  */
@@ -31,6 +40,12 @@ export class AttemptWindow {
   constructor(plan: WindowPlan) {
     this.#plan = plan
     this.#bucketMs = plan.windowMs / BUCKETS
+  }
+
+  /** Current figures. */
+  get figures(): AttemptFigures {
+    const { requests, failures, slow } = this
+    return { requests, failures, slow, waiting: this.#waiting }
   }
 
   /** Resets the window. Attempts in progress no longer count. */

@@ -1,5 +1,5 @@
 import type { BreakerPlan } from '@sluice/config'
-import { type AttemptTimes, AttemptWindow } from './attempt-window.js'
+import { type AttemptFigures, type AttemptTimes, AttemptWindow } from './attempt-window.js'
 import { Backoff } from './backoff.js'
 
 /**
@@ -22,6 +22,8 @@ export class Breaker {
   state: BreakerState = 'closed'
   /** Number of times it has opened. */
   openings = 0
+  /** Figures that opened it the last time. */
+  cause: AttemptFigures | null = null
   readonly #plan: BreakerPlan
   readonly #window: AttemptWindow
   readonly #time: Backoff
@@ -126,6 +128,7 @@ export class Breaker {
 
   #open(nowMono: number): void {
     this.openings++
+    this.cause = this.#window.figures
     this.#timer = setTimeout(() => this.#become('half-open', performance.now()), this.#time.next(nowMono))
     this.#timer.unref()
     this.#become('open', nowMono)

@@ -1,5 +1,5 @@
 import type { OutlierPlan } from '@sluice/config'
-import { type AttemptTimes, AttemptWindow } from './attempt-window.js'
+import { type AttemptFigures, type AttemptTimes, AttemptWindow } from './attempt-window.js'
 import { Backoff } from './backoff.js'
 
 /** Number of ejected targets of an upstream, and its limit. */
@@ -33,6 +33,8 @@ export class EjectionPool {
 export class Ejection {
   isEjected = false
   ejections = 0
+  /** Figures that ejected it the last time. */
+  cause: (AttemptFigures & { readonly failuresInRow: number }) | null = null
   readonly #plan: OutlierPlan
   readonly #pool: EjectionPool
   readonly #window: AttemptWindow
@@ -109,6 +111,7 @@ export class Ejection {
   #eject(nowMono: number): void {
     if (!this.#pool.take()) return
     this.ejections++
+    this.cause = { ...this.#window.figures, failuresInRow: this.#failuresInRow }
     this.isEjected = true
     this.#window.restart(nowMono)
     this.#timer = setTimeout(() => this.#return(), this.#time.next(nowMono))

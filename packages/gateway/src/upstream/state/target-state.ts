@@ -17,7 +17,8 @@ interface TargetStateOptions {
   readonly outlier: OutlierPlan | null
   readonly pool: EjectionPool
   /** Called when the condition has changed. */
-  readonly onChange: (condition: TargetCondition) => void
+  /** Called with the figures that caused the condition, if attempts did. */
+  readonly onChange: (condition: TargetCondition, figures: object) => void
 }
 
 /**
@@ -32,7 +33,7 @@ export class TargetState {
   readonly ejection: Ejection | null
   /** True if the outcomes of attempts are needed. */
   readonly isWatched: boolean
-  readonly #onChange: (condition: TargetCondition) => void
+  readonly #onChange: TargetStateOptions['onChange']
   #target: { isAvailable: boolean } | null = null
   #known: KnownState = { isDrained: false, isHealthy: true }
   #condition: TargetCondition = 'available'
@@ -127,7 +128,9 @@ export class TargetState {
     }
     if (condition === this.#condition) return
     this.#condition = condition
-    this.#onChange(condition)
+    const cause =
+      condition === 'open' ? breaker?.cause : condition === 'ejected' ? this.ejection?.cause : null
+    this.#onChange(condition, cause ?? {})
   }
 
   #findCondition(): TargetCondition {

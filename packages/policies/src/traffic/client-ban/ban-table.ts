@@ -16,7 +16,8 @@ export interface Threshold {
 
 /** Callbacks for the metrics. */
 export interface BanObserver {
-  onBan(): void
+  /** Called for a new ban, with the responses that caused it and the time of its end in ms since the epoch. */
+  onBan(count: ResponseCount, untilMs: number): void
   /** Called if a response is not counted because the queue is full. */
   onDropped(): void
 }
@@ -130,7 +131,7 @@ export class BanTable {
     const ban = await this.store?.ban(key)
     if (ban == null) return
     this.#add(key, ban.untilMs)
-    if (ban.isNew) this.#observer.onBan()
+    if (ban.isNew) this.#observer.onBan(count, ban.untilMs)
   }
 
   #add(key: string, untilMs: number): void {

@@ -77,9 +77,12 @@ function openBanTable(config: ClientBanConfig, id: string, env: CompileEnv): Ban
     `bans ${JSON.stringify([id, scope, key, count, threshold, minRequests])}`,
     () =>
       new BanTable(thresholdOf(config), {
-        onBan() {
+        onBan({ counted, all }, untilMs) {
           banned.value++
-          env.report('client_banned', { policy: id })
+          env.report('client_banned', {
+            ...{ policy: id, counted, until: new Date(untilMs).toISOString() },
+            ...(all > 0 ? { responses: all } : {}),
+          })
         },
         onDropped() {
           dropped.value++
