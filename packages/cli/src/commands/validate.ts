@@ -52,6 +52,8 @@ export async function validate({ config, output }: DocumentOptions & OutputOptio
  * the spool.
  */
 async function moduleMistakes(bundle: ConfigBundle): Promise<readonly DocumentMistake[]> {
+  const { log: written } = bundle.plan
+  if (![written, ...written.outputs].some(({ sink }) => sink === 'custom')) return []
   const { log } = resolvePlan(bundle)
   const mistakes = [await mistakeOf(log.sink === 'custom' ? log.custom : undefined, ['log'])]
   for (const [i, target] of log.outputs.entries()) {

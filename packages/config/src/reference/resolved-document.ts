@@ -33,10 +33,10 @@ export function resolveReferences(
   { catalog, report }: { readonly catalog: Catalog; readonly report: Report },
 ): ResolvedDocument {
   const kept = structuredClone(root)
-  const resolved = structuredClone(root)
   const inlined = new Map<string, string>()
+  if (leaves.size === 0) return { kept, resolved: root, inlined }
+  const resolved = structuredClone(root)
   for (const leaf of leaves.values()) put(resolved, leaf.path, leaf.value)
-  if (leaves.size === 0) return { kept, resolved, inlined }
   const ofDocument = refusedSchemas(schemaViolationsOf(root))
   const ofPolicies = refusedSchemas(policyViolations(root, resolved, catalog))
   for (const [key, leaf] of leaves) {
