@@ -4,6 +4,7 @@ import { controllerClient } from '../control/controller-client.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { Failure, usageError } from '../output/failure.js'
 import { print, printResult, printTable, printText, say } from '../output/output.js'
+import { kept, minor } from '../output/table.js'
 import { ageText } from '../output/text.js'
 
 interface CreateOptions extends OutputOptions, ServerOptions {
@@ -32,7 +33,7 @@ export async function listTokens(options: OutputOptions & ServerOptions): Promis
   const { part } = await controllerClient(options).get('/v1/tokens')
   await printResult(part.value, options.output, () =>
     printTable(
-      ['NAME', 'ROLE', 'GROUPS', 'TEAM', 'AGE', 'BY', 'STATE'],
+      ['NAME', 'ROLE', 'GROUPS', minor('TEAM', 2), 'AGE', minor('BY', 1), kept('STATE')],
       part.parts('tokens').map(tokenRow),
       options.output,
     ),
@@ -80,7 +81,7 @@ export async function printAudit(options: AuditOptions): Promise<void> {
   const { part } = await controllerClient(options).get(`/v1/audit?${query}`)
   await printResult(part.value, options.output, () =>
     printTable(
-      ['ENTRY', 'TIME', 'ACTION', 'BY', 'FROM', 'DETAILS'],
+      ['ENTRY', kept('TIME'), kept('ACTION'), 'BY', minor('FROM', 1), 'DETAILS'],
       part.parts('entries').map(auditRow),
       options.output,
     ),

@@ -5,19 +5,20 @@ import { controllerClient, groupPath } from '../control/controller-client.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { Failure } from '../output/failure.js'
 import { print, printResult, printTable } from '../output/output.js'
+import { minor } from '../output/table.js'
 import { ageText, shortDigest } from '../output/text.js'
 
 const HEADINGS = [
   'GATEWAY',
   'GROUP',
   'STATUS',
-  'DEPLOY',
+  minor('DEPLOY', 3),
   'CONFIG',
-  'VERSION',
+  minor('VERSION', 1),
   'REQ/S',
   '5XX/S',
   'P99',
-  'SEEN',
+  minor('SEEN', 2),
 ]
 const STATUS_TEXTS: Readonly<Record<string, string>> = { inSync: 'in sync' }
 /** Difference between the clocks of gateway and controller that is reported, in milliseconds. */

@@ -5,10 +5,11 @@ import { controllerClient, groupPath } from '../control/controller-client.js'
 import type { ServerOptions } from '../input/options.js'
 import { Failure, usageError } from '../output/failure.js'
 import { print, printResult, printTable, printText } from '../output/output.js'
+import { kept } from '../output/table.js'
 import { ageText, shortDigest } from '../output/text.js'
 import { deployNumber, type GroupOptions } from './deploy-group.js'
 
-const HEADINGS = ['DEPLOY', 'AGE', 'CONFIG', 'STATUS', 'BY', 'NOTE']
+const HEADINGS = ['DEPLOY', 'AGE', 'CONFIG', kept('STATUS'), 'BY', 'NOTE']
 const DOCUMENT = 'gateway.yaml'
 
 /** Prints the deploys of a group, newest first. */

@@ -3,11 +3,12 @@ import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { print, printResult, printTable } from '../output/output.js'
+import { minor } from '../output/table.js'
 import { ageText, shortDigest } from '../output/text.js'
 import { planned, report } from './deploy.js'
 import { type RollbackFacts, sayRollback } from './rollback-text.js'
 
-const HEADINGS = ['DEPLOY', 'AGE', 'CONFIG', 'FROM', 'BY', 'NOTE']
+const HEADINGS = ['DEPLOY', 'AGE', 'CONFIG', minor('FROM', 1), 'BY', 'NOTE']
 /** Timeout in milliseconds, longer than any rollout. */
 const TIMEOUT_MS = 120_000
 

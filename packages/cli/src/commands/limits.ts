@@ -4,9 +4,17 @@ import { type Confirmable, confirm } from '../input/confirm.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { usageError } from '../output/failure.js'
 import { print, printResult, printTable, say } from '../output/output.js'
-import type { Cell } from '../output/table.js'
+import { type Cell, kept, minor } from '../output/table.js'
 
-const HEADINGS = ['POLICY', 'LIMIT', 'SCOPE', 'KEY', 'USED', 'REMAINING', 'RESET AT']
+const HEADINGS = [
+  'POLICY',
+  'LIMIT',
+  minor('SCOPE', 1),
+  kept('KEY'),
+  'USED',
+  'REMAINING',
+  minor('RESET AT', 2),
+]
 
 type CountOptions = OutputOptions & ServerOptions
 type ResetOptions = CountOptions & Confirmable
@@ -35,7 +43,7 @@ export const bans = {
     const { part } = await new AdminClient(options).get(`/v1/bans${query}`)
     await printResult(part.value, options.output, () =>
       printTable(
-        ['POLICY', 'CALLER', 'UNTIL'],
+        ['POLICY', kept('CALLER'), kept('UNTIL')],
         part.parts('bans').map((ban) => [ban.text('policy'), ban.text('key'), ban.text('until')]),
       ),
     )

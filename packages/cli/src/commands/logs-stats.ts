@@ -1,7 +1,7 @@
 import { type GroupStats, HISTOGRAM_BOUNDS_MS, type StatsKey, type TrafficStats } from '@sluice/logger'
 import { untilSignal } from '../input/until-signal.js'
 import { isTable, print, printTable, printValue, say } from '../output/output.js'
-import { type Cell, tableLines } from '../output/table.js'
+import { type Cell, minor, tableLines } from '../output/table.js'
 import { countText, durationText } from '../output/text.js'
 import { openSource, sourceFailure } from './log-source.js'
 import { filterOf, type LogOptions } from './logs.js'
@@ -13,7 +13,16 @@ interface StatsCommandOptions extends LogOptions {
 
 /** Width of the longest bar of a histogram in characters. */
 const BAR_WIDTH = 40
-const HEADINGS = ['REQUESTS', 'PER S', 'ERRORS', 'BLOCKED', 'P50 MS', 'P90 MS', 'P99 MS', 'MAX MS']
+const HEADINGS = [
+  'REQUESTS',
+  'PER S',
+  'ERRORS',
+  'BLOCKED',
+  'P50 MS',
+  minor('P90 MS', 1),
+  'P99 MS',
+  minor('MAX MS', 2),
+]
 
 /** Prints statistics of the matching requests. */
 export async function logStats(options: StatsCommandOptions): Promise<void> {

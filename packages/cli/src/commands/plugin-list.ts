@@ -5,6 +5,7 @@ import { readDocument } from '../input/document.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { EXIT } from '../output/failure.js'
 import { print, printTable, printValue } from '../output/output.js'
+import { kept, minor } from '../output/table.js'
 
 interface ListOptions extends OutputOptions, ServerOptions {
   readonly config?: string
@@ -35,7 +36,7 @@ export async function listPlugins(options: ListOptions, document?: string): Prom
       plugin.problem ?? 'ok',
       plugin.entry,
     ])
-    printTable(['PLUGIN', 'VERSION', 'CONTRACT', 'POLICIES', 'STATE', 'FROM'], rows)
+    printTable(['PLUGIN', 'VERSION', minor('CONTRACT', 1), 'POLICIES', kept('STATE'), 'FROM'], rows)
   }
   return plugins.some(({ problem }) => problem !== null) ? EXIT.invalid : EXIT.ok
 }

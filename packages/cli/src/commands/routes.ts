@@ -3,12 +3,12 @@ import type { AnswerPart } from '../admin/answer-part.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { Failure } from '../output/failure.js'
 import { printResult, printTable, printValue } from '../output/output.js'
-import type { Cell } from '../output/table.js'
+import { type Cell, kept } from '../output/table.js'
 import { durationText } from '../output/text.js'
 
 type RoutesOptions = OutputOptions & ServerOptions
 
-const HEADINGS = ['ROUTE', 'HOSTS', 'METHODS', 'PATH', 'GOES TO', 'POLICIES']
+const HEADINGS = ['ROUTE', 'HOSTS', 'METHODS', kept('PATH'), kept('GOES TO'), 'POLICIES']
 
 /** Prints the routes of a gateway in order of precedence. */
 export async function listRoutes(options: RoutesOptions): Promise<void> {

@@ -6,12 +6,22 @@ import type { FleetMember } from '../kubernetes/fleet/fleet-change.js'
 import { metadataOf, type ObjectIdentity } from '../kubernetes/objects/object.js'
 import { Failure, messageOf } from '../output/failure.js'
 import { isTable, print, printResult, printTable, printValue } from '../output/output.js'
+import { kept, minor } from '../output/table.js'
 import { ageText, countText, shortDigest } from '../output/text.js'
 import { type KubernetesOptions, withCluster } from './kubernetes-options.js'
 import { repeated } from './status.js'
 
-const POD_HEADINGS = ['POD', 'STATE', 'CONFIG', 'FROM', 'IN FLIGHT', 'RESTARTS', 'NODE', 'PROBLEM']
-const REVISION_HEADINGS = ['REVISION', 'AGE', 'CONFIG', 'WAY', 'IMAGE', 'PODS', 'NOTE']
+const POD_HEADINGS = [
+  'POD',
+  'STATE',
+  'CONFIG',
+  minor('FROM', 2),
+  'IN FLIGHT',
+  'RESTARTS',
+  minor('NODE', 1),
+  'PROBLEM',
+]
+const REVISION_HEADINGS = ['REVISION', 'AGE', 'CONFIG', minor('WAY', 1), kept('IMAGE'), 'PODS', 'NOTE']
 
 /** Status of a pod, with the response of its admin API. */
 interface PodFacts {

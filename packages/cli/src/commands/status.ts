@@ -6,6 +6,7 @@ import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { untilSignal } from '../input/until-signal.js'
 import { EXIT, Failure } from '../output/failure.js'
 import { type Format, isTable, print, printTable, printValue, say, turnPage } from '../output/output.js'
+import { minor } from '../output/table.js'
 import { ageText, countText, shortDigest } from '../output/text.js'
 import { conditionLines, conditionsOf } from './status-conditions.js'
 
@@ -20,14 +21,14 @@ const MAX_REASONS = 5
 const PLACE_OF_WARNING = /^(\S+:\d+:\d+: )warning: /
 const HEADINGS = [
   'WORKER',
-  'PID',
+  minor('PID', 1),
   'STATE',
   'CONFIG',
   'IN FLIGHT',
-  'CONNECTIONS',
+  minor('CONNECTIONS', 3),
   'RESTARTS',
-  'MEMORY',
-  'LAG',
+  minor('MEMORY', 4),
+  minor('LAG', 2),
   'UP',
 ]
 

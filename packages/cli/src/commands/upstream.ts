@@ -4,18 +4,18 @@ import { type Confirmable, confirm } from '../input/confirm.js'
 import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { Failure } from '../output/failure.js'
 import { print, printResult, printTable } from '../output/output.js'
-import type { Cell } from '../output/table.js'
+import { type Cell, kept, minor } from '../output/table.js'
 import { countText } from '../output/text.js'
 
 const HEADINGS = [
   'UPSTREAM',
-  'BALANCE',
-  'TARGET',
-  'ROLE',
-  'WEIGHT',
+  minor('BALANCE', 1),
+  kept('TARGET'),
+  minor('ROLE', 3),
+  minor('WEIGHT', 2),
   'STATE',
-  'ACTIVE',
-  'ATTEMPTS',
+  minor('ACTIVE', 4),
+  minor('ATTEMPTS', 5),
   'FAILURES',
 ]
 
@@ -74,7 +74,14 @@ export function canaryText(canary: AnswerPart): string {
   return aborted === 0 ? share : `${share}, aborted in ${countText(aborted, 'worker')}`
 }
 
-const HEALTH_HEADINGS = ['UPSTREAM', 'TARGET', 'DRAINED', 'HEALTH', 'WORKERS', 'PROBLEM']
+const HEALTH_HEADINGS = [
+  'UPSTREAM',
+  kept('TARGET'),
+  minor('DRAINED', 2),
+  'HEALTH',
+  minor('WORKERS', 1),
+  'PROBLEM',
+]
 
 /** Prints the state of the targets of all upstreams, or of one. */
 export async function showHealth(

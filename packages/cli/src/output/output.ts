@@ -1,7 +1,7 @@
 import { visibleText } from '@sluice/core/visible-text'
 import pc from 'picocolors'
 import { EXIT } from './failure.js'
-import { type Cell, tableLines } from './table.js'
+import { type Cell, fittedTable, type Heading } from './table.js'
 
 /** Output format. */
 export type Format = 'table' | 'wide' | 'json' | 'yaml' | 'jsonl'
@@ -69,15 +69,17 @@ export function printText(text: string): void {
   process.stdout.write(text)
 }
 
-/** Prints a table, cut to the width of the terminal unless the format is `wide`. */
+/** Prints a table, fitted to the width of the terminal unless the format is `wide`. */
 export function printTable(
-  headings: readonly string[],
+  headings: readonly Heading[],
   rows: readonly (readonly Cell[])[],
   format: Format = 'table',
 ): void {
   const width = format === 'wide' ? Number.POSITIVE_INFINITY : terminalWidth()
-  const [head = '', ...lines] = tableLines(headings, rows, width)
-  printText(`${[colors(process.stdout).bold(head), ...lines].join('\n')}\n`)
+  const { lines, leftOut } = fittedTable(headings, rows, width)
+  const [head = '', ...body] = lines
+  printText(`${[colors(process.stdout).bold(head), ...body].join('\n')}\n`)
+  if (leftOut.length > 0) say(`not shown: ${leftOut.join(', ')}; use a wider terminal or -o json`)
 }
 
 /** Prints a machine-readable result; an object starts with its `schemaVersion`. */

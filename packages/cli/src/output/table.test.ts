@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { tableLines } from './table.js'
+import { fittedTable, kept, minor, tableLines } from './table.js'
 
 test('columns are as wide as their widest cell, numbers are right-aligned, and line ends are not padded', () => {
   assert.deepEqual(
@@ -45,3 +45,54 @@ test('no line exceeds the maximum width if the columns allow it', () => {
     ),
   )
 })
+
+const UPSTREAM_HEADINGS = [
+  'UPSTREAM',
+  minor('BALANCE', 1),
+  kept('TARGET'),
+  minor('WEIGHT', 2),
+  'STATE',
+  'FAILURES',
+]
+const UPSTREAM_ROWS = [
+  ['orders', 'round-robin', 'http://orders.shop.svc.cluster.local:9000', 1, '2 up, 1 drained', 0],
+  ['stock', 'least-requests', 'http://10.0.0.5:9000', 100, 'up', 12],
+]
+
+const WIDTHS: readonly (readonly [width: number, lines: readonly string[], leftOut: readonly string[]])[] = [
+  [
+    120,
+    [
+      'UPSTREAM  BALANCE         TARGET                                     WEIGHT  STATE            FAILURES',
+      'orders    round-robin     http://orders.shop.svc.cluster.local:9000       1  2 up, 1 drained         0',
+      'stock     least-requests  http://10.0.0.5:9000                          100  up                     12',
+    ],
+    [],
+  ],
+  [
+    80,
+    [
+      'UPSTREAM  TARGET                                     WEIGHT  STATE      FAILURES',
+      'orders    http://orders.shop.svc.cluster.local:9000       1  2 up, 1 …         0',
+      'stock     http://10.0.0.5:9000                          100  up               12',
+    ],
+    ['BALANCE'],
+  ],
+  [
+    60,
+    [
+      'UPSTREAM  TARGET                          STATE     FAILURES',
+      'orders    http://orders.shop.svc.cluste…  2 up, 1…         0',
+      'stock     http://10.0.0.5:9000            up              12',
+    ],
+    ['BALANCE', 'WEIGHT'],
+  ],
+]
+
+for (const [width, lines, leftOut] of WIDTHS) {
+  test(`a table of ${width} columns leaves out minor columns before it cuts a URL`, () => {
+    const table = fittedTable(UPSTREAM_HEADINGS, UPSTREAM_ROWS, width)
+    assert.deepEqual(table.lines, lines)
+    assert.deepEqual(table.leftOut, leftOut)
+  })
+}

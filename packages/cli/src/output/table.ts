@@ -3,28 +3,83 @@ import { visibleText } from '@sluice/core/visible-text'
 /** A table cell; columns of numbers are right-aligned. */
 export type Cell = string | number
 
+/** A column that is more or less important than others. A plain string is a column that may be cut. */
+export interface Column {
+  readonly name: string
+  /** Order in which columns are left out of a narrow table, from 1. Without it, the column is cut last. */
+  readonly leaveOut?: number
+}
+
+/** A heading, which also says how the column behaves in a narrow table. The first column is always cut last. */
+export type Heading = string | Column
+
+/** Formatted lines of a table, and the headings of columns for which it had no space. */
+export interface Table {
+  readonly lines: readonly string[]
+  readonly leftOut: readonly string[]
+}
+
 const GAP = 2
 /** Minimum width of a column when it is cut, in characters. */
 const MIN_WIDTH = 8
 
-/**
- * Formats rows as columns with headings. If the table is wider than `maxWidth`, the widest columns are cut
- * and end in "…".
- */
+/** Returns a column that is cut last, such as one of ids or URLs. */
+export function kept(name: string): Column {
+  return { name }
+}
+
+/** Returns a column that a narrow table leaves out. @param order columns with lower numbers go first */
+export function minor(name: string, order: number): Column {
+  return { name, leaveOut: order }
+}
+
+/** Formats rows as columns with headings, without limit. */
 export function tableLines(
-  headings: readonly string[],
+  headings: readonly Heading[],
   rows: readonly (readonly Cell[])[],
   maxWidth = Number.POSITIVE_INFINITY,
 ): string[] {
+  return [...fittedTable(headings, rows, maxWidth).lines]
+}
+
+/**
+ * Formats rows as columns with headings. A table wider than `maxWidth` first gets its texts cut, ending in "…". Then
+ * minor columns are left out, and at last ids and URLs are cut.
+ */
+export function fittedTable(
+  headings: readonly Heading[],
+  rows: readonly (readonly Cell[])[],
+  maxWidth: number,
+): Table {
+  const names = headings.map((heading) => (typeof heading === 'string' ? heading : heading.name))
   const texts = rows.map((row) => row.map((cell) => visibleText(String(cell))))
-  const widths = fitted(naturalWidths(headings, texts), maxWidth)
-  const isNumeric = headings.map((_, i) => rows.length > 0 && rows.every((row) => typeof row[i] === 'number'))
+  const natural = naturalWidths(names, texts)
+  const leastOf = (i: number): number =>
+    i === 0 || typeof headings[i] === 'object' ? natural[i]! : Math.max(MIN_WIDTH, lengthOf(names[i]!))
+  const minors = headings.map((_, i) => i).filter((i) => orderOf(headings[i]!) !== null)
+  minors.sort((a, b) => orderOf(headings[a]!)! - orderOf(headings[b]!)!)
+  let shown = headings.map((_, i) => i)
+  let widths = shrunk(natural, shown, { maxWidth, leastOf })
+  for (const left of minors) {
+    if (widthOf(widths, shown) <= maxWidth) break
+    shown = shown.filter((i) => i !== left)
+    widths = shrunk(natural, shown, { maxWidth, leastOf })
+  }
+  widths = shrunk(widths, shown, { maxWidth, leastOf: () => MIN_WIDTH })
+  const isNumeric = names.map((_, i) => rows.length > 0 && rows.every((row) => typeof row[i] === 'number'))
   const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, i) => padded(cell, widths[i]!, isNumeric[i] === true))
+    shown
+      .map((i) => padded(cells[i] ?? '', widths[i]!, isNumeric[i] === true))
       .join(' '.repeat(GAP))
       .trimEnd()
-  return [line(headings), ...texts.map(line)]
+  return {
+    lines: [line(names), ...texts.map(line)],
+    leftOut: names.filter((_, i) => !shown.includes(i)),
+  }
+}
+
+function orderOf(heading: Heading): number | null {
+  return typeof heading === 'string' ? null : (heading.leaveOut ?? null)
 }
 
 function naturalWidths(headings: readonly string[], texts: readonly (readonly string[])[]): number[] {
@@ -33,17 +88,29 @@ function naturalWidths(headings: readonly string[], texts: readonly (readonly st
   )
 }
 
-function fitted(widths: readonly number[], maxWidth: number): number[] {
+interface Limits {
+  readonly maxWidth: number
+  readonly leastOf: (column: number) => number
+}
+
+/** Returns widths with the widest columns reduced until the table fits, or until no column can be reduced. */
+function shrunk(
+  widths: readonly number[],
+  shown: readonly number[],
+  { maxWidth, leastOf }: Limits,
+): number[] {
   const fit = [...widths]
-  const gaps = GAP * (fit.length - 1)
-  let surplus = fit.reduce((sum, width) => sum + width, gaps) - maxWidth
-  while (surplus > 0) {
-    const widest = fit.indexOf(Math.max(...fit))
-    if (fit[widest]! <= MIN_WIDTH) return fit
+  for (let surplus = widthOf(fit, shown) - maxWidth; surplus > 0; surplus--) {
+    const reducible = shown.filter((i) => fit[i]! > leastOf(i))
+    if (reducible.length === 0) return fit
+    const widest = reducible.reduce((most, i) => (fit[i]! > fit[most]! ? i : most))
     fit[widest]!--
-    surplus--
   }
   return fit
+}
+
+function widthOf(widths: readonly number[], shown: readonly number[]): number {
+  return shown.reduce((sum, i) => sum + widths[i]!, GAP * (shown.length - 1))
 }
 
 function padded(text: string, width: number, isNumeric: boolean): string {
