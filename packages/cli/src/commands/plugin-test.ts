@@ -14,6 +14,7 @@ import { type PluginPlan, readPlugin, resolvePlan } from '@sluice/config'
 import { parse } from 'yaml'
 import { loadFile } from '../input/document.js'
 import type { OutputOptions } from '../input/options.js'
+import { showActivity } from '../output/activity.js'
 import { EXIT, Failure, messageOf } from '../output/failure.js'
 import { print, printValue } from '../output/output.js'
 import { contractFindings, type Finding } from '../plugins/kit.js'
@@ -34,7 +35,8 @@ export async function testPlugin({ output }: OutputOptions, dir = '.'): Promise<
   const folder = resolve(dir)
   const found = await readPlugin(`./${basename(folder)}`, dirname(folder))
   if ('message' in found) throw new Failure(`${found.message} (${found.remedy})`, EXIT.invalid)
-  const findings = await findingsOf(found, folder)
+  const activity = showActivity(`testing ${found.name}`)
+  const findings = await findingsOf(found, folder).finally(() => activity.end())
   if (output === 'table') print(...findings.flatMap(linesOf))
   else await printValue({ plugin: found.name, version: found.version, findings }, output)
   return findings.every(({ flaws }) => flaws.length === 0) ? EXIT.ok : EXIT.failed

@@ -14,6 +14,7 @@ import {
   readPlugins,
   usablePlugins,
 } from '@sluice/config'
+import { showActivity } from '../output/activity.js'
 import { EXIT, Failure, messageOf } from '../output/failure.js'
 import { say } from '../output/output.js'
 import { catalog } from './policy-catalog.js'
@@ -21,6 +22,8 @@ import { catalog } from './policy-catalog.js'
 /** Name of a document from stdin in messages. Its relative paths start in the working directory. */
 const STDIN_NAME = '<stdin>'
 const MAX_BYTES = 4 * 1024 * 1024
+/** Length of documents whose check can take seconds, in characters. A thread for smaller ones would delay them. */
+const LARGE = 128 * 1024
 
 /**
  * Reads a document, `-` for stdin, and loads the modules that check it.
@@ -74,10 +77,15 @@ async function loadModules({ text }: DocumentSource): Promise<void> {
 
 /** Loads a document. Its text may name policies with escapes, so that errors are found with all policies. */
 async function loadWith(source: DocumentSource, settings: LoadOptions): Promise<LoadResult> {
-  const result = loadDocument(source, settings)
-  if (result.ok) return result
-  await catalog.load?.(() => true)
-  return loadDocument(source, settings)
+  const activity = source.text.length < LARGE ? null : showActivity(`checking ${source.name}`)
+  try {
+    const result = loadDocument(source, settings)
+    if (result.ok) return result
+    await catalog.load?.(() => true)
+    return loadDocument(source, settings)
+  } finally {
+    activity?.end()
+  }
 }
 
 /** Returns the plugins of a document. @throws Failure if one of them cannot be used */

@@ -166,7 +166,7 @@ function isColored(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && TERM !== 'dumb'
 }
 
-/** Returns the width of the terminal in characters; without a terminal there is no limit. */
+/** Returns the width of the terminal in characters. There is no limit without a terminal, or if its size is unknown. */
 export function terminalWidth(): number {
-  return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY
+  return (process.stdout.isTTY && process.stdout.columns) || Number.POSITIVE_INFINITY
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatDiagnostic } from '../diagnostic/diagnostic.js'
-import { policyDiagnostics } from './policy-diagnostics.js'
+import { documentDiagnostics, policyDiagnostics } from './policy-diagnostics.js'
 
 const TEXT = `version: 1
 routes:
@@ -36,4 +36,15 @@ test('a message of a policy that quotes a parameter is reported at its value', (
     reported("'limits[0].rate' is odd"),
     "g:8:28: 'limits[0].rate' is odd (gw policy doc demo lists the parameters)",
   )
+})
+
+test('the text is not read again if there are no mistakes', () => {
+  const source = {
+    name: 'g',
+    get text(): string {
+      throw new Error('read again')
+    },
+  }
+  assert.deepEqual(policyDiagnostics(source, [], new Map()), [])
+  assert.deepEqual(documentDiagnostics(source, []), [])
 })
