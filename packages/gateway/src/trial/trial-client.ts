@@ -1,8 +1,14 @@
 import http from 'node:http'
 import net from 'node:net'
+import type { ClientCertificate } from '@sluice/core'
+import type { ExplainedRequest } from '../explain/arrival.js'
 import { realTimers } from './fake-clock.js'
 import { CLIENT_ADDRESS } from './trial-plan.js'
-import type { TrialRequest } from './trial-worker.js'
+
+/** A request for a trial. */
+export interface TrialRequest extends ExplainedRequest {
+  readonly clientCertificate?: ClientCertificate | null
+}
 
 /** Response to a request. */
 export interface TrialResponse {

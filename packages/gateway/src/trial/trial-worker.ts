@@ -3,7 +3,6 @@ import type { ConfigBundle, ListenerPlan, Plan } from '@sluice/config'
 import { loadPlannedPolicies, resolvePlan } from '@sluice/config'
 import {
   type Catalog,
-  type ClientCertificate,
   type Consumer,
   EMPTY_LOG,
   type Exchange,
@@ -38,13 +37,8 @@ import { FakeClock } from './fake-clock.js'
 import { type FakeBehaviour, FakeServers } from './fake-servers.js'
 import { NetworkGuard } from './network-guard.js'
 import { routePrediction } from './route-prediction.js'
-import { requestOnce, type TrialResponse } from './trial-client.js'
+import { requestOnce, type TrialRequest, type TrialResponse } from './trial-client.js'
 import { trialPlan, withPoliciesOf } from './trial-plan.js'
-
-/** A request for a trial. */
-export interface TrialRequest extends ExplainedRequest {
-  readonly clientCertificate?: ClientCertificate | null
-}
 
 /** Result of a request: the response, and what happened to it in the gateway. */
 export interface TrialResult {
