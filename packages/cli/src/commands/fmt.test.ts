@@ -61,3 +61,11 @@ test('a file with a mistake is named with its position, and the others are forma
     /cannot read the document 'none\.yaml'/,
   )
 })
+
+test('a new project is formatted and has no findings', async (t) => {
+  const cwd = scratch(t)
+  assert.equal((await gwInProcess(['init', 'shop'], { cwd })).code, 0)
+  const { stdout, code } = await gwInProcess(['fmt', '--diff', 'shop/gateway.yaml'], { cwd })
+  assert.deepEqual([stdout, code], ['', 0])
+  assert.equal((await gwInProcess(['lint', 'shop/gateway.yaml'], { cwd })).code, 0)
+})

@@ -20,7 +20,7 @@ listeners:
   - address: 127.0.0.1:8080
     engine: node
     health: true # serves /-/healthz and /-/readyz for load balancers
-    limits: { bodyBytes: 1mb, headerBytes: 16kb }
+    limits: { headerBytes: 16kb, bodyBytes: 1mb }
 upstreams:
   api:
     targets: [http://127.0.0.1:9000]

@@ -38,8 +38,11 @@ export function formatDocument(text: string): Formatted {
   const problem = problemOf(source)
   if (problem !== null) return { ok: false, ...problem }
   for (const isSorted of [true, false]) {
-    const formatted = formattedText(source, isSorted)
-    if (formatted === null || !isSame(source, formatted)) continue
+    const documents = documentsOf(source)
+    const content = contentOf(documents, source)
+    const formatted = formattedText(documents, { source, isSorted })
+    if (formatted === null || !isDeepStrictEqual(contentOf(documentsOf(formatted), formatted), content))
+      continue
     return { ok: true, text: isCrlf ? formatted.replaceAll('\n', '\r\n') : formatted }
   }
   const message = 'the file cannot be formatted without changing its meaning or its comments'
@@ -50,9 +53,10 @@ function problemOf(source: string): { line: number; column: number; message: str
   const lines = new LineCounter()
   if (source.length > MAX_LENGTH) return { line: 1, column: 1, message: 'the file is larger than 4 MB' }
   const yaml = readYaml(source)
-  const isOtherDocument = (message: string) => message.includes('more than one document')
-  const [issue] = yaml.issues.filter(({ message }) => !isOtherDocument(message))
-  if (issue !== undefined) {
+  const [issue] = yaml.issues
+  if (issue === undefined) return null
+  // Other tools read several documents from one file.
+  if (!issue.message.includes('more than one document')) {
     const { line, column } = yaml.positionOfOffset(issue.offset)
     return { line, column, message: issue.message }
   }
@@ -67,9 +71,11 @@ function documentsOf(source: string, lineCounter = new LineCounter()): readonly 
   return 'empty' in documents ? [] : documents
 }
 
-/** Returns the formatted text, or null if sorted keys would separate an alias from its anchor. */
-function formattedText(source: string, isSorted: boolean): string | null {
-  const documents = documentsOf(source)
+/** Returns the formatted text, or null if sorted keys would separate an alias from its anchor. Changes the documents. */
+function formattedText(
+  documents: readonly Document.Parsed[],
+  { source, isSorted }: { readonly source: string; readonly isSorted: boolean },
+): string | null {
   if (documents.length === 0) return source.trim() === '' ? '' : `${source.trim()}\n`
   const kept = new KeptTexts(source)
   try {
@@ -106,14 +112,10 @@ function pad<N extends YAMLMap | YAMLSeq>(node: N, print: N['toString'], padding
     )) as N['toString']
 }
 
-/** True if two texts have the same values, anchors and comments. */
-function isSame(before: string, after: string): boolean {
-  const [old, now] = [documentsOf(before), documentsOf(after)]
-  return (
-    now.every(({ errors }) => errors.length === 0) &&
-    isDeepStrictEqual(now.map(shapeOfDocument), old.map(shapeOfDocument)) &&
-    isDeepStrictEqual(commentsOf(after), commentsOf(before))
-  )
+/** Returns the content that formatting must not change: values, anchors and comments. */
+function contentOf(documents: readonly Document.Parsed[], text: string): unknown {
+  const errors = documents.flatMap((document) => document.errors.map(({ message }) => message))
+  return [errors, documents.map(shapeOfDocument), commentsOf(text)]
 }
 
 function shapeOfDocument({ contents, directives }: Document.Parsed): unknown {

@@ -4,6 +4,11 @@ import { type Document, isScalar, parseDocument, Scalar, visit } from 'yaml'
 const LEAST = 8
 const HEADER = /^[|>]-?(?=[ \t]*(?:#.*)?\n)/
 
+/** Matches most strings that need no quotes, such as paths and names. */
+const WORD = /^[/A-Za-z][\w/.*@-]*$/
+/** Values of YAML 1.1 that look like words. */
+const KEYWORD = /^(?:y|n|yes|no|on|off|true|false|null)$/i
+
 /** Texts of scalars that the YAML library must not fold or rewrite. Placeholders of the same length stand for them. */
 export class KeptTexts {
   readonly #source: string
@@ -84,6 +89,7 @@ interface Place {
 function canBePlain(text: string, { isKey, isFlow }: Place): boolean {
   // The library quotes these, although they can be plain.
   if (/[:-]$/.test(text)) return false
+  if (WORD.test(text)) return !KEYWORD.test(text)
   const member = isKey ? `${text}: 1` : `k: ${text}`
   return (['1.2', '1.1'] as const).every((version) => {
     const document = parseDocument(isFlow ? `{ ${member} }` : member, {
