@@ -62,11 +62,11 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
   ['logs tial', /^unknown command 'tial' \(did you mean tail\?\); see gw logs --help\n$/],
   [
     'validate',
-    /^no document given; name one, for example gw validate gateway\.yaml; see gw validate --help\n$/,
+    /^no document given, and this folder has no gateway\.yaml; name one, for example gw validate my\.yaml\n$/,
   ],
   [
     'explain GET /',
-    /^no document given; name one, for example gw explain METHOD URL gateway\.yaml; see gw explain --help\n$/,
+    /^no document given, and this folder has no gateway\.yaml; name one, for example gw explain METHOD URL my\.yaml\n$/,
   ],
   [
     'explain /orders ok.yaml',

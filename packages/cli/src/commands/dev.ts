@@ -18,20 +18,18 @@ import { hasColors, outliveReader } from '../output/output.js'
 import { recordPage } from './record-page.js'
 import { stepTraceLines } from './step-trace-lines.js'
 
-interface DevOptions extends Partial<DocumentOptions>, OutputOptions {
+interface DevOptions extends DocumentOptions, OutputOptions {
   readonly port?: number
   readonly workers: number
   readonly mock: MockMode
 }
 
-/** Document of a project that `gw init` has made. */
-const DEFAULT_DOCUMENT = 'gateway.yaml'
 /** Interval in milliseconds for checking the npm that started this process. */
 const NPM_POLL_MS = 500
 
 /** Runs a gateway for development until the user ends it. Returns the exit code. */
 export async function dev({
-  config = DEFAULT_DOCUMENT,
+  config,
   port,
   workers,
   mock,

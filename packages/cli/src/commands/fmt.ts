@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { formatDocument } from '@sluice/config/authoring'
 import { writePrivateFile } from '@sluice/core'
+import { defaultDocument } from '../input/default-document.js'
 import { readSource } from '../input/document.js'
 import { EXIT, type ExitCode, unreadable } from '../output/failure.js'
 import { complain, print, printText, say } from '../output/output.js'
@@ -16,7 +17,7 @@ interface FormatOptions {
 export async function fmt({ check, diff }: FormatOptions, ...files: readonly string[]): Promise<ExitCode> {
   const isDry = check === true || diff === true
   let [changed, failed] = [0, 0]
-  for (const file of new Set(files)) {
+  for (const file of files.length > 0 ? new Set(files) : [defaultDocument('gw fmt')]) {
     const { name, text } = await readSource(file)
     const result = formatDocument(text)
     if (!result.ok) {

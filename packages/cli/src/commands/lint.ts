@@ -6,9 +6,10 @@ import {
   lintDocument,
   SEVERITIES,
 } from '@sluice/config/authoring'
+import { defaultDocument } from '../input/default-document.js'
 import { readDocument } from '../input/document.js'
 import { catalog } from '../input/policy-catalog.js'
-import { EXIT, type ExitCode, usageError } from '../output/failure.js'
+import { EXIT, type ExitCode } from '../output/failure.js'
 import { type Format, print, printTable, printText, printValue, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import { ruleNamed, rulePage } from './lint-rules.js'
@@ -27,8 +28,8 @@ interface LintCommandOptions {
 /** Checks documents for mistakes that are valid, and prints the findings with position and suggested fix. */
 export async function lint(options: LintCommandOptions, ...operands: readonly string[]): Promise<ExitCode> {
   if (options.explain !== undefined || options.rules === true) return describe(options)
-  const files = [...new Set([...operands, ...(options.config ?? [])])]
-  if (files.length === 0) throw usageError('no document given; name one, for example gw lint gateway.yaml')
+  const named = new Set([...operands, ...(options.config ?? [])])
+  const files = named.size > 0 ? [...named] : [defaultDocument('gw lint')]
   const disabled = new Set((options.disable ?? []).map((name) => ruleNamed(name).id))
   const findings: LintFinding[] = []
   for (const file of files) {

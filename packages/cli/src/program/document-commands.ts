@@ -37,7 +37,7 @@ function addLint(program: GwCommand): void {
     .description(
       'check documents for mistakes that are valid: security, order of policies, limits, unused parts',
     )
-    .argument('[documents...]', 'document files')
+    .argument('[documents...]', 'document files; default gateway.yaml')
     .option('-c, --config <file>', 'document file; - reads from stdin; repeatable', collect)
     .option('--rules', 'list all rules')
     .option('--explain <rule>', 'explain a rule, with examples')
@@ -62,7 +62,7 @@ function addFmt(program: GwCommand): void {
   program
     .command('fmt')
     .description('format documents: indentation, quotes and order of keys; keeps comments and values')
-    .argument('<files...>', 'files; - formats stdin to stdout')
+    .argument('[files...]', 'files; default gateway.yaml; - formats stdin to stdout')
     .option('--check', 'only list the files that are not formatted, and exit with 2')
     .option('--diff', 'only show the differences, and exit with 2')
     .runs(async () => (await import('../commands/fmt.js')).fmt)
@@ -136,9 +136,9 @@ function addDev(program: GwCommand): void {
   program
     .command('dev')
     .description(
-      'run a gateway for development, with a live view of requests and mistakes; default: gateway.yaml',
+      'run a gateway for development, with a live view of requests and mistakes',
     )
-    .document(namesDocument)
+    .document()
     .option(
       '-p, --port <port>',
       'port of the first listener; default: that of the document',
@@ -173,12 +173,6 @@ function withControl(command: GwCommand): GwCommand {
       'fingerprint that the certificate of the controller must have; repeatable; default GW_CONTROL_FINGERPRINT',
       collect,
     )
-}
-
-/** True if a document was given. */
-function namesDocument(run: Command): boolean {
-  const { config, file } = run.opts<Partial<DocumentOptions> & { readonly file?: string }>()
-  return run.args.length > 0 || (config ?? file) !== undefined
 }
 
 /** True if a document was given, or if there is no controller to get one from. */

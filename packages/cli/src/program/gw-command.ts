@@ -1,4 +1,5 @@
 import { Command, type HelpContext, InvalidArgumentError, Option } from 'commander'
+import { defaultDocument } from '../input/default-document.js'
 import type { DocumentOptions } from '../input/options.js'
 import { EXIT } from '../output/failure.js'
 import type { Format } from '../output/output.js'
@@ -68,12 +69,12 @@ export class GwCommand extends Command {
   }
 
   /**
-   * Adds the required document of a command, as the last argument, with `-c`, or with `-f` as in kubectl. Not a required option of
-   * commander, which would be reported before misspelt options.
+   * Adds the document of a command, as the last argument, with `-c`, or with `-f` as in kubectl. Default: gateway.yaml
+   * in the working directory.
    * @param isNeeded Returns false if the command runs without a document.
    */
   document(isNeeded: (run: Command) => boolean = () => true): this {
-    return this.argument('[document]', 'document file, same as -c')
+    return this.argument('[document]', 'document file, same as -c; default gateway.yaml')
       .option('-c, --config <file>', 'document file; - reads from stdin')
       .addOption(new Option('-f, --file <file>', 'same as -c').hideHelp())
       .hook('preAction', (_program, run) => {
@@ -205,9 +206,7 @@ function takeDocument(command: Command): void {
   const config = named ?? file
   if (operand !== undefined && config !== undefined)
     command.error(`error: two documents given, '${operand}' and '${config}' (-c); name only one`)
-  if (operand === undefined && config === undefined)
-    command.error(`error: no document given; name one, for example ${commandPath(command)} gateway.yaml`)
-  command.setOptionValue('config', config ?? operand)
+  command.setOptionValue('config', config ?? operand ?? defaultDocument(commandPath(command)))
 }
 
 /** Returns the full name of a command, such as `gw routes list`. */
