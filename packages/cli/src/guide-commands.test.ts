@@ -30,6 +30,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     /gw (control|fleet)|gw (deploy|diff|rollback|show) .*--group/,
     'needs a controller and gateways; group-of-gateways.test.ts and deploy-group.test.ts run it',
   ],
+  [/gw (init|dev)/, 'init.test.ts and dev.test.ts run them'],
   [/gw trace/, 'waits for live requests; trace.test.ts runs it'],
   [/gw service install/, 'changes systemd; systemd.test.mjs runs it'],
   [/gw completion fish/, 'needs fish'],

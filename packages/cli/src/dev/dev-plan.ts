@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import type { Address, ConfigBundle, Plan, RoutePlan } from '@sluice/config'
 import { probePort } from '@sluice/gateway/start'
 import { type MockedUpstream, MockedUpstreams, type MockMode } from './mocked-upstreams.js'
@@ -10,6 +10,7 @@ export interface DevPlanOptions {
   /** Port of the first listener, or null for that of the document. */
   readonly port: number | null
   readonly mock: MockMode
+  readonly config: string
   /** Scratch folder for the traffic log. */
   readonly folder: string
 }
@@ -22,6 +23,8 @@ export class DevPlan {
   readonly trafficDir: string
   /** True if the port of the admin API is in use by another process, so that any free port is used. */
   #isAdminMoved: boolean | null = null
+  /** Versions of the files that policies read. */
+  readonly #files = new Map<string, string>()
   /** Names of policies in the catalog, by their id. */
   #uses: ReadonlyMap<string, string> = new Map()
 
@@ -36,9 +39,16 @@ export class DevPlan {
     return this.#upstreams.mocked
   }
 
-  /** True if a mocked upstream is reachable by now, so that the document should be applied again. */
-  isOutdated(): Promise<boolean> {
-    return this.#upstreams.isOutdated()
+  /** True if a mocked upstream is reachable by now, or a file that a policy reads has changed. */
+  async isOutdated(): Promise<boolean> {
+    let hasChanged = false
+    for (const [path, version] of this.#files) {
+      const now = fileVersion(path)
+      if (now === version) continue
+      hasChanged = true
+      this.#files.set(path, now)
+    }
+    return (await this.#upstreams.isOutdated()) || hasChanged
   }
 
   /** Returns the name of a policy in the catalog, or its id if the document gives it one. */
@@ -50,6 +60,7 @@ export class DevPlan {
     const texts = (bundle.routeTexts ?? bundle.plan.routes.map((route) => JSON.stringify(route))).map(logged)
     const routes = texts.map((text) => JSON.parse(text) as RoutePlan)
     this.#uses = new Map(routes.flatMap(({ policies }) => policies.map(({ id, use }) => [id, use])))
+    this.#noteFiles(bundle)
     const upstreams = await this.#upstreams.replaceIn(bundle)
     // Development must not change what a controller or a production log knows.
     const { control: _control, ...plan } = bundle.plan
@@ -77,6 +88,15 @@ export class DevPlan {
       : listeners.map((one, i) => (i === 0 ? { ...one, ...at(one, port) } : one))
   }
 
+  #noteFiles({ values }: ConfigBundle): void {
+    this.#files.clear()
+    // The other values are those of references.
+    for (const name of Object.keys(values).filter((one) => !one.startsWith('${'))) {
+      const path = resolve(dirname(this.#options.config), name)
+      this.#files.set(path, fileVersion(path))
+    }
+  }
+
   /** Moves the admin API to a free port at the start, if another gateway uses its own. */
   async #adminAddress(admin: Plan['admin']): Promise<Address> {
     this.#isAdminMoved ??= await probePort(admin.host, admin.port).then(
@@ -93,6 +113,11 @@ export class DevPlan {
 
 function at({ host }: Address, port: number): Address {
   return { host, port, address: `${host.includes(':') ? `[${host}]` : host}:${port}` }
+}
+
+function fileVersion(path: string): string {
+  const { ino, size, mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {}
+  return `${ino} ${size} ${mtimeMs}`
 }
 
 /** Returns a route with its traffic log on. */

@@ -28,8 +28,8 @@ export interface DevSessionOptions {
   readonly onEvent: (event: DevEvent) => void
 }
 
-/** Interval in milliseconds for checking whether the targets behind mocks are reachable. */
-const TARGET_POLL_MS = 2000
+/** Interval in milliseconds for checking the targets behind mocks, and the files of policies. */
+const POLL_MS = 1000
 /** Maximum number of step traces in memory. */
 const MAX_TRACES = 500
 /** Step tracing runs as long as the session: the largest count and the longest timer. */
@@ -75,7 +75,7 @@ export class DevSession {
       onEnd: () => {},
     })
     void this.#followRequests()
-    const poll = setInterval(() => void this.#refreshMocks(), TARGET_POLL_MS)
+    const poll = setInterval(() => void this.#refresh(), POLL_MS)
     const aborted = new Promise<number>((resolve) => {
       if (signal.aborted) resolve(EXIT.ok)
       else signal.addEventListener('abort', () => resolve(EXIT.ok), { once: true })
@@ -197,8 +197,8 @@ export class DevSession {
     }
   }
 
-  /** Applies the document again when a target behind a mock has started. */
-  async #refreshMocks(): Promise<void> {
+  /** Applies the document again when a target behind a mock has started or a file of a policy has changed. */
+  async #refresh(): Promise<void> {
     if (!(await this.#plan.isOutdated()) || this.#stop.signal.aborted) return
     await this.#supervisor?.reload('gw dev').catch(() => {})
   }

@@ -105,7 +105,7 @@ function withMock(upstream: UpstreamPlan, url: string | undefined): UpstreamPlan
 
 /** Returns the APIs that the `openapi` policies of an upstream's routes describe. */
 function apisOf({ routes }: Plan, upstream: string): readonly MockedApi[] {
-  const apis = new Map<string, MockedApi>()
+  const apis = new Map<string, MockedApi | null>()
   for (const { action, policies } of routes) {
     if (action.kind !== 'proxy' || action.upstream !== upstream) continue
     for (const { use, with: settings } of policies) {
@@ -113,7 +113,7 @@ function apisOf({ routes }: Plan, upstream: string): readonly MockedApi[] {
       if (use === 'openapi' && !apis.has(key)) apis.set(key, apiOf(settings as unknown as OpenapiSettings))
     }
   }
-  return [...apis.values()]
+  return [...apis.values()].filter((api) => api !== null)
 }
 
 interface OpenapiSettings {
@@ -121,6 +121,11 @@ interface OpenapiSettings {
   readonly basePath?: string
 }
 
-function apiOf({ description, basePath = '' }: OpenapiSettings): MockedApi {
-  return { description: new ApiDescription(description), basePath }
+/** Returns null for a description that cannot be read; the policy reports that. */
+function apiOf({ description, basePath = '' }: OpenapiSettings): MockedApi | null {
+  try {
+    return { description: new ApiDescription(description), basePath }
+  } catch {
+    return null
+  }
 }
