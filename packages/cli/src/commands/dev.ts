@@ -27,14 +27,14 @@ interface DevOptions extends DocumentOptions, OutputOptions {
 /** Interval in milliseconds for checking the npm that started this process. */
 const NPM_POLL_MS = 500
 
-/** Runs a gateway for development until the user ends it. Returns the exit code. */
+/** Runs a gateway for development until the user ends it. */
 export async function dev({
   config,
   port,
   workers,
   mock,
   output,
-}: DevOptions): Promise<number> {
+}: DevOptions): Promise<void> {
   if (config === '-') throw usageError('gw dev watches its document and cannot read it from stdin')
   outliveReader()
   // Workers write entries that this process reads.
@@ -50,7 +50,7 @@ export async function dev({
   })
   try {
     views.push(viewFor(output, { document: basename(config), session, onDone: () => done.abort() }))
-    return await session.start(signal)
+    await session.run(signal)
   } finally {
     clearInterval(npm)
     await session.close()

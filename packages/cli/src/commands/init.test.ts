@@ -69,7 +69,10 @@ test('each file of a project is usable', async (t) => {
   const { jobs } = parse(read(dir, '.github/workflows/gateway.yml'))
   const commands: string[] = jobs.test.steps.map((step: { run?: string }) => step.run ?? '')
   for (const command of ['validate', 'lint', 'fmt --check', 'test'])
-    assert.ok(commands.some((one) => one.startsWith(`npx gw ${command}`)), command)
+    assert.ok(
+      commands.some((one) => one.startsWith(`npx gw ${command}`)),
+      command,
+    )
   assert.match(read(dir, '.gitignore'), /^data\/$[\s\S]*^\.env$/m)
   const settings = JSON.parse(read(dir, '.vscode/settings.json'))
   assert.equal(settings['yaml.schemas']['./gateway.schema.json'], 'gateway.yaml')

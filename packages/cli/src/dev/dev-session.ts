@@ -59,15 +59,14 @@ export class DevSession {
   }
 
   /**
-   * Starts the gateway. While the document has mistakes, it waits for the next version of the file. Resolves with a
-   * promise of the end: 0 after `close`, 1 if the gateway has stopped by itself.
-   * @throws Failure if the document cannot be read or the gateway cannot start
+   * Runs the gateway until the signal fires. While the document has mistakes at the start, it waits for the next
+   * version of the file.
+   * @throws Failure if the document cannot be read, or if the gateway cannot start or stops by itself
    */
-  async start(signal: AbortSignal): Promise<number> {
+  async run(signal: AbortSignal): Promise<void> {
     const supervisor = await this.#started(signal)
-    if (supervisor === null) return EXIT.ok
+    if (supervisor === null) return
     this.#supervisor = supervisor
-    if (signal.aborted) return EXIT.ok
     this.#options.onEvent({ kind: 'started', ...this.#serving() })
     supervisor.stepTraces.start(ENDLESS, 'gw dev', {
       onArmed: () => {},
@@ -76,12 +75,10 @@ export class DevSession {
     })
     void this.#followRequests()
     const poll = setInterval(() => void this.#refresh(), POLL_MS)
-    const aborted = new Promise<number>((resolve) => {
-      if (signal.aborted) resolve(EXIT.ok)
-      else signal.addEventListener('abort', () => resolve(EXIT.ok), { once: true })
+    const ended = supervisor.finished.then(() => {
+      throw new Failure('the gateway has stopped; run gw start to see why')
     })
-    const ended = supervisor.finished.then(() => EXIT.failed)
-    return Promise.race([aborted, ended]).finally(() => clearInterval(poll))
+    await Promise.race([aborted(signal), ended]).finally(() => clearInterval(poll))
   }
 
   /** Step trace of a request as JSON, or null if it is not known any more. */
@@ -137,7 +134,7 @@ export class DevSession {
       }
       const watch = new SourceWatch({ path: this.#options.config, onChange: end })
       watch.acknowledge(text)
-      signal.addEventListener('abort', end, { once: true })
+      void aborted(signal).then(end)
     })
   }
 
@@ -202,6 +199,13 @@ export class DevSession {
     if (!(await this.#plan.isOutdated()) || this.#stop.signal.aborted) return
     await this.#supervisor?.reload('gw dev').catch(() => {})
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 }
 
 interface LogEntry {

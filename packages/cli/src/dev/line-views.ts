@@ -73,7 +73,7 @@ function eventLines(event: Exclude<DevEvent, { kind: 'started' }>, document: str
   const { changes, warnings } = event
   return [
     ...warnings.map((line) => `${time} ${colors.yellow(visibleLines(line))}`),
-    `${time} ${colors.green(`${document}: ${appliedText(changes)}`)}`,
+    `${time} ${colors.green(visibleLines(`${document}: ${appliedText(changes)}`))}`,
   ]
 }
 

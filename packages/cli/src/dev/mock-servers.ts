@@ -22,7 +22,7 @@ const MAX_ECHO_BYTES = 64 * 1024
 /** Status that a client asks for with `Prefer: code=404` (as in Prism). */
 const WANTED = /(?:^|[,;\s])code=(\d{3})/
 
-/** Mock upstreams, each a server on a port of its own, so that a request tells its upstream. */
+/** Mock upstreams. Each is a server on its own port, so that the port identifies the upstream. */
 export class MockServers {
   readonly #servers = new Map<string, MockServer>()
 
