@@ -38,6 +38,14 @@ components:
     Order: { type: object, required: [total], properties: { id: { type: integer, readOnly: true }, total: { type: number, example: 9.5 } } }
 `
 
+/** Runs commands of the CI workflow in a project. */
+async function assertPass(dir: string, ...commands: readonly string[]): Promise<void> {
+  for (const command of commands) {
+    const { code, stdout, stderr } = await gwInProcess(command.split(' '), { cwd: dir })
+    assert.equal(code, 0, `${command}: ${stdout}${stderr}`)
+  }
+}
+
 function read(dir: string, path: string): string {
   return readFileSync(join(dir, path), 'utf8')
 }
@@ -51,10 +59,7 @@ async function created(t: TestContext, ...args: string[]): Promise<string> {
 
 test('each file of a project is usable', async (t) => {
   const dir = await created(t)
-  const validated = await gwInProcess(['validate', 'gateway.yaml'], { cwd: dir })
-  assert.equal(validated.stdout, 'gateway.yaml: ok (1 route, 1 upstream)\n')
-  const linted = await gwInProcess(['lint', 'gateway.yaml'], { cwd: dir })
-  assert.equal(linted.code, 0, linted.stdout + linted.stderr)
+  await assertPass(dir, 'validate gateway.yaml', 'lint gateway.yaml', 'fmt --check gateway.yaml', 'test -c gateway.yaml')
   for (const [schema, document] of [
     ['gateway.schema.json', 'gateway.yaml'],
     ['tests.schema.json', 'tests/gateway.test.yaml'],
@@ -100,8 +105,7 @@ test('nothing is overwritten without --force, and all conflicts are listed', asy
 test('an OpenAPI description gives the document and a case per route', async (t) => {
   const dir = await created(t, '--from', fileWith(t, ORDERS, 'orders.yaml'))
   assert.equal(read(dir, 'orders.yaml'), ORDERS)
-  const validated = await gwInProcess(['validate', 'gateway.yaml'], { cwd: dir })
-  assert.match(validated.stdout, /ok \(3 routes, 1 upstream\)/, validated.stderr)
+  await assertPass(dir, 'validate gateway.yaml', 'fmt --check gateway.yaml', 'test -c gateway.yaml')
   const { cases } = parse(read(dir, 'tests/gateway.test.yaml')) as { cases: Record<string, unknown>[] }
   const byName = new Map(cases.map((one) => [one['name'], one]))
   assert.deepEqual(byName.get('POST /orders is served by createOrder'), {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { caseEditorSchema, describedCatalog, editorSchema } from '@sluice/config'
+import { formatDocument } from '@sluice/config/authoring'
 import { catalog } from '@sluice/policies'
 import { Failure, messageOf } from '../output/failure.js'
 import { version } from '../output/version.js'
@@ -36,13 +37,19 @@ export async function initProject(
     name: packageName(basename(resolve(directory))),
     version: version(),
     schemas: { document: editorSchema(describedCatalog(catalog, [])), cases: caseEditorSchema() },
-    document: imported?.document ?? STARTER_DOCUMENT,
+    document: formatted(imported?.document ?? STARTER_DOCUMENT),
     cases: imported?.cases ?? STARTER_CASES,
   }
   const files = new Map([...projectFiles(project), ...(imported?.files ?? [])])
   // The description may already be in the folder of the project.
   if (from !== undefined && resolve(from) === resolve(directory, basename(from))) files.delete(basename(from))
   return { files: writeFiles(directory, files, force), report: imported?.report ?? [] }
+}
+
+/** Formats a document as `gw fmt` does. */
+function formatted(text: string): string {
+  const result = formatDocument(text)
+  return result.ok ? result.text : text
 }
 
 function writeFiles(directory: string, files: ReadonlyMap<string, string>, isForced: boolean): string[] {
