@@ -124,7 +124,7 @@ jobs:
       - run: npx gw validate gateway.yaml
       - run: npx gw lint gateway.yaml
       - run: npx gw fmt --check gateway.yaml
-      - run: npx gw test -c gateway.yaml --reporter junit > test-results.xml
+      - run: npx gw test -c gateway.yaml --reporter junit --output-file test-results.xml
       - uses: actions/upload-artifact@v4
         if: always()
         with: { name: test-results, path: test-results.xml }
