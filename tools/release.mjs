@@ -18,6 +18,7 @@ const USAGE = `usage: npm run release [-- OPTIONS]
   --version VERSION   version of the release (default: that of package.json)
   --out DIR           folder for the files (default: data/release)
   --repository URL    public repository, for the packages and their provenance (default: package.json or the git remote)
+  --image-base IMAGE  base of the image, with Node.js and npm (default: that of deploy/image/Containerfile)
   --no-image          do not build the image
   --dirty             accept uncommitted changes`
 const VERSION = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$/
@@ -63,7 +64,11 @@ function image(out, facts) {
   const builder = imageBuilder()
   if (builder === null)
     return console.error('warning: no image: neither podman nor docker works on this machine')
-  const tag = buildImage(builder, root, out, { ...facts, revision: git('rev-parse', 'HEAD') })
+  const tag = buildImage(builder, root, out, {
+    ...facts,
+    revision: git('rev-parse', 'HEAD'),
+    base: options['image-base'],
+  })
   console.log(`built the image ${tag}`)
 }
 
@@ -112,7 +117,15 @@ function parsed() {
   const flag = { type: 'boolean', default: false }
   try {
     return parseArgs({
-      options: { version: text, out: text, repository: text, 'no-image': flag, dirty: flag, help: flag },
+      options: {
+        version: text,
+        out: text,
+        repository: text,
+        'image-base': text,
+        'no-image': flag,
+        dirty: flag,
+        help: flag,
+      },
     }).values
   } catch (error) {
     return wrongUsage(error.message)

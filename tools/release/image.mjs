@@ -18,13 +18,14 @@ export function imageBuilder() {
 }
 
 /** Builds the image of the tarballs in a folder and saves it in the same folder. Returns its tag. */
-export function buildImage(builder, root, out, { version, epoch, revision }) {
+export function buildImage(builder, root, out, { version, epoch, revision, base }) {
   const tag = `sluice:${version}`
   const values = {
     VERSION: version,
     REVISION: revision,
     CREATED: new Date(epoch * 1000).toISOString(),
     SOURCE_DATE_EPOCH: epoch,
+    ...(base !== undefined && { BUILD_BASE: base, BASE: base }),
   }
   const { build, save } = BUILDERS[builder]
   const options = [
