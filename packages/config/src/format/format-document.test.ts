@@ -87,6 +87,7 @@ const CASES: readonly (readonly [string, string, string])[] = [
   ['tags', 'a: !!str  1\nb: !!seq [ 1 ]\n', 'a: !!str "1"\nb: !!seq [1]\n'],
   ['several documents', '---\na:  1\n---\n# b\nb:  2\n', '---\na: 1\n---\n# b\nb: 2\n'],
   ['Windows line ends', 'a:   1\r\nb: |\r\n    x\r\n    y\r\n', 'a: 1\r\nb: |\r\n  x\r\n  y\r\n'],
+  ['JSON', '{"routes": [], "version":1}', '{\n  "version": 1,\n  "routes": []\n}\n'],
   ['an empty file', '\n', ''],
   ['only a comment', '# a\n', '# a\n'],
 ]
@@ -98,6 +99,11 @@ for (const [what, text, expected] of CASES) {
 test('a long object gets a line for each key', () => {
   const members = Array.from({ length: 20 }, (_, i) => `key${i}: ${i}`)
   assert.equal(format(`a: { ${members.join(', ')} }\n`), `a:\n  {\n    ${members.join(',\n    ')}\n  }\n`)
+})
+
+test('large numbers keep their digits', () => {
+  assert.equal(format('a:  12345678901234567890\n'), 'a: 12345678901234567890\n')
+  assert.equal(formatDocument('{"a":12345678901234567890}').ok, false)
 })
 
 test('a file with a syntax error is refused with its position', () => {

@@ -78,6 +78,10 @@ function formattedText(
 ): string | null {
   if (documents.length === 0) return source.trim() === '' ? '' : `${source.trim()}\n`
   const kept = new KeptTexts(source)
+  if (isJson(source)) {
+    if (isSorted) sortKeys(documents[0]!.contents)
+    return `${JSON.stringify(documents[0]!.toJS(), null, 2)}\n`
+  }
   try {
     const texts = documents.map((document, i) => {
       attachComments(document, source)
@@ -92,6 +96,16 @@ function formattedText(
     // The library refuses an alias before its anchor.
     if (isSorted) return null
     throw error
+  }
+}
+
+/** True for JSON, which is also YAML. It stays JSON for programs that only read JSON. */
+function isJson(source: string): boolean {
+  if (!source.trimStart().startsWith('{')) return false
+  try {
+    return typeof JSON.parse(source) === 'object'
+  } catch {
+    return false
   }
 }
 
@@ -141,7 +155,9 @@ function shapeOf(node: unknown): unknown {
     return { tag, anchor, members: new Map(members) }
   }
   if (isSeq(node)) return { tag, anchor, items: node.items.map(shapeOf) }
-  return { tag, anchor, value: isScalar(node) ? node.value : null }
+  // Large numbers lose digits.
+  const isLarge = isScalar(node) && Math.abs(Number(node.value)) > Number.MAX_SAFE_INTEGER
+  return { tag, anchor, value: isScalar(node) ? (isLarge ? node.source : node.value) : null }
 }
 
 function commentsOf(text: string): string[] {
