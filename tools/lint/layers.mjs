@@ -40,14 +40,14 @@ const ONLY_IN = {
  * two entries needs no order.
  */
 const LAYERS = {
-  'packages/core/src': ['lib', 'http redaction', 'contract', 'limits net state', 'geo', '.'],
+  'packages/core/src': ['lib', 'http redaction yaml', 'contract', 'limits net state', 'geo', '.'],
   'packages/core/src/redaction': ['.', 'value-types'],
   'packages/config/src': [
     'diagnostic file',
     'condition',
     'plan',
     'grammar',
-    'schema source template',
+    'schema template',
     'read secrets',
     'check',
     'report',

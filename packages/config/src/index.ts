@@ -1,3 +1,4 @@
+export { readYaml } from '@sluice/core/yaml'
 export {
   type CaseFile,
   caseEditorSchema,
@@ -145,4 +146,3 @@ export { resolvePlan } from './resolve/resolve-plan.js'
 export { type Document, documentSchema } from './schema/document.js'
 export { LOG_SINKS, type LogSinkName } from './schema/log.js'
 export { writtenSecretsOf } from './secrets/written-secrets.js'
-export { readYaml } from './source/yaml-source.js'

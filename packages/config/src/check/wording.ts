@@ -55,6 +55,9 @@ function wrongGrammar(violation: Violation): Issue {
 
 function unknownKey({ key, schema }: Violation): Issue {
   const known = Object.keys(schema['properties'] ?? {})
+  const [, name] = /^([\w-]+):(.+)$/.exec(key ?? '') ?? []
+  if (name !== undefined && known.includes(name))
+    return { message: `unknown key '${name}:…'`, remedy: `write a space after the colon: ${name}: …` }
   const hint: unknown = schema['misplaced']?.[key ?? '']
   if (typeof hint === 'string') return { message: `unknown key '${key}'`, remedy: hint }
   // The schema of the parameters of a policy depends on the policy, so `with` may take any key.
@@ -154,6 +157,10 @@ function remedyFor(violation: Violation): string {
  * misplaced secret.
  */
 function listRemedy({ value, schema, isSecret }: Violation): string {
+  if (isMapping(value) && Object.keys(value).length > 0) {
+    if (Object.keys(value).some((key) => /^-\w/.test(key))) return "write a space after '-'"
+    return "start each item with '- '"
+  }
   const isScalar = ['string', 'number'].includes(typeof value)
   if (!isScalar || isSecret || !satisfies(schema, [value])) return 'write a list, for example [a, b]'
   return 'put it in [ ]'

@@ -1,4 +1,5 @@
 import type { Catalog } from '@sluice/core'
+import { readYaml } from '@sluice/core/yaml'
 import { stringify } from 'yaml'
 import { isMapping } from '../diagnostic/document-path.js'
 import type { Plan } from '../plan/plan.js'
@@ -6,7 +7,6 @@ import { describedCatalog } from '../plugins/plugin-set.js'
 import { normalizeDocument } from '../read/normalized.js'
 import { documentSchema } from '../schema/document.js'
 import { maskSecrets, maskText, maskTexts } from '../secrets/mask.js'
-import { readYaml } from '../source/yaml-source.js'
 import { displayPolicyOptions } from './display-plan.js'
 
 /** Parts of a route in which any text may contain a secret. */

@@ -21,6 +21,7 @@ const WORDS: Readonly<Record<string, string>> = {
   startswith: 'use a function, for example req.path.startsWith("/a")',
   endswith: 'use a function, for example req.path.endsWith("/a")',
   if: 'use condition ? a : b',
+  // biome-ignore lint/suspicious/noThenProperty: a word, not a method
   then: 'use condition ? a : b',
   else: 'use condition ? a : b',
   true: 'write true in lower case',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { stringify } from 'yaml'
-import { readYaml } from '../source/yaml-source.js'
+import { readYaml } from '@sluice/core/yaml'
 import { formatDocument } from './format-document.js'
 
 function format(text: string): string {

@@ -15,7 +15,7 @@ import {
   YAMLSeq,
 } from 'yaml'
 import { linkAliases } from '../source/alias.js'
-import { MAX_LENGTH, readYaml } from '../source/yaml-source.js'
+import { MAX_LENGTH, readYaml } from '@sluice/core/yaml'
 import { KeptTexts } from './kept-texts.js'
 import { attachComments, joinComments } from './key-comments.js'
 import { sortKeys } from './key-order.js'

@@ -1,9 +1,9 @@
 import type { Catalog } from '@sluice/core'
+import { readYaml } from '@sluice/core/yaml'
 import { compareDiagnostics, type Diagnostic } from '../diagnostic/diagnostic.js'
 import { type DocumentPath, formatPath, isMapping } from '../diagnostic/document-path.js'
 import type { Issue } from '../diagnostic/issue.js'
 import { normalizeDocument } from '../read/normalized.js'
-import { readYaml } from '../source/yaml-source.js'
 
 /** `base.yaml` or a fragment, and the errors that were found in it. */
 export class SourceDocument {

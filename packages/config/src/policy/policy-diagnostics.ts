@@ -1,12 +1,13 @@
 import type { Catalog } from '@sluice/core'
 import type { Diagnostic } from '../diagnostic/diagnostic.js'
-import { type DocumentPath, formatPath, isMapping, listAt, valueAt } from '../diagnostic/document-path.js'
+import { type DocumentPath, formatPath, isMapping, listAt } from '../diagnostic/document-path.js'
 import type { DocumentSource } from '../file/document-file.js'
 import { readDocument } from '../read/read-document.js'
 import { Report } from '../report/report.js'
 import type { PolicyDocument } from '../schema/document.js'
 import { policyIdOf } from '../schema/policy-id.js'
-import { policyFilePosition } from './policy-file-position.js'
+import { parameterPath } from './parameter-path.js'
+import { policyFilePosition, withoutPosition } from './policy-file-position.js'
 
 /** A problem with a policy of a route. */
 export interface PolicyMistake {
@@ -44,27 +45,13 @@ export function policyDiagnostics(
       schema === undefined ? null : policyFilePosition(message, { schema, config }, source.name)
     if (location === null)
       report.add({
-        path: parameterPath(document.value, path, message),
+        path: parameterPath(document.value, path, { message, config }),
         message,
         remedy: `gw policy doc ${use} lists the parameters`,
       })
-    else
-      inFiles.push({
-        severity: 'error',
-        ...location,
-        path: formatPath(path),
-        message,
-        remedy: 'fix the file',
-      })
+    else inFiles.push({ severity: 'error', ...location, path: formatPath(path), ...withoutPosition(message) })
   }
   return [...report.diagnostics(), ...inFiles]
-}
-
-/** Returns the path of the parameter that a message quotes first, or of the policy. */
-function parameterPath(root: unknown, policy: DocumentPath, message: string): DocumentPath {
-  const parts = /'([\w.[\]-]+)'/.exec(message)?.[1]?.match(/[^.[\]]+/g) ?? []
-  const path = [...policy, 'with', ...parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part))]
-  return parts.length > 0 && valueAt(root, path) !== undefined ? path : policy
 }
 
 /** A problem at a location of the document that only shows when the document is used. */

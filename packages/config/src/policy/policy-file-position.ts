@@ -1,7 +1,7 @@
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
-import { isNode, LineCounter, parseDocument } from 'yaml'
-import { pathOfPointer } from '../diagnostic/document-path.js'
+import { readYaml } from '@sluice/core/yaml'
+import { pathOfPointer, valueAt } from '../diagnostic/document-path.js'
 import { readTextFile } from '../file/text-file.js'
 import { replaceMarked } from '../secrets/mask.js'
 
@@ -21,8 +21,10 @@ const MAX_FILE_BYTES = 8 * 1024 * 1024
  */
 const LINE = /\bline (\d+)(?:,? (?:column|col) (\d+))?/
 const POSITION = /\bat (?:position|character) (\d+)/
+/** Matches a reference that leads nowhere. */
+export const REFERENCE = /(?:reference|refers to) '?([^\s'"<>]*[#/][^\s'"<>]*)'?/
 /** Matches a JSON Pointer (RFC 6901) in an error message of JSON Schema. */
-const POINTER = /(?:^|\s)(?:data)?(\/[^\s,;]+)/
+export const POINTER = /(?:^|\s)(?:data)?(\/[^\s,;]+)/
 
 /**
  * Returns the position in a policy's file that an error message refers to. Null if it names no position or
@@ -35,11 +37,38 @@ export function policyFilePosition(
   { schema, config }: { readonly schema: TSchema; readonly config: unknown },
   documentName: string,
 ): FilePosition | null {
-  const file = fileMeant(message, filesOf(schema, config), hasInline(config))
+  const files = filesOf(schema, config)
+  const file = fileOfReference(message, files) ?? fileMeant(message, files, hasInline(config))
   const text = file === null ? null : textOf(file)
   if (file === null || text === null) return null
   const position = positionIn(text, message)
   return position === null ? null : { ...position, file: nameOf(file, documentName) }
+}
+
+/** Leaves out the position that a diagnostic has anyway, and splits the message from its remedy. */
+export function withoutPosition(message: string): { readonly message: string; readonly remedy: string } {
+  const [, policy = '', mistake] =
+    /^(policy '[^']*' \([^)]*\): )?.*? line \d+, column \d+: (.*)$/s.exec(message) ?? []
+  if (mistake === undefined) return { message, remedy: 'fix the file' }
+  const [text, ...remedy] = mistake.split('; ')
+  return { message: `${policy}${text}`, remedy: remedy.join('; ') || 'fix the file' }
+}
+
+/** Returns the only file with a reference that the message is about, or null. */
+function fileOfReference(message: string, files: readonly string[]): string | null {
+  const reference = REFERENCE.exec(message)?.[1]
+  if (reference === undefined) return null
+  const holding = files.filter((file) => referenceOffset(textOf(file) ?? '', reference) >= 0)
+  return holding.length === 1 ? holding[0]! : null
+}
+
+/** Returns the offset of a reference behind `$ref`, or -1. */
+function referenceOffset(text: string, reference: string): number {
+  for (let at = text.indexOf(reference); at >= 0; at = text.indexOf(reference, at + 1)) {
+    const isWhole = !/[\w/~%.-]/.test(text[at + reference.length] ?? '')
+    if (isWhole && /\$ref["']?\s*:\s*["']?$/.test(text.slice(Math.max(0, at - 64), at))) return at
+  }
+  return -1
 }
 
 function filesOf(schema: TSchema, config: unknown): readonly string[] {
@@ -77,6 +106,9 @@ function positionIn(text: string, message: string): Omit<FilePosition, 'file'> |
   const line = LINE.exec(message)
   if (line !== null)
     return { line: Number(line[1]), column: Number(line[2] ?? indentAt(text, Number(line[1]))) }
+  const reference = REFERENCE.exec(message)?.[1]
+  const offset = reference === undefined ? -1 : referenceOffset(text, reference)
+  if (offset >= 0) return positionOfOffset(text, offset)
   const position = POSITION.exec(message)
   if (position !== null) return positionOfOffset(text, Number(position[1]))
   if (/ is not JSON: /.test(message)) return positionOfJson(text)
@@ -98,8 +130,8 @@ function positionOfOffset(text: string, offset: number): Omit<FilePosition, 'fil
  * which fails at the same place.
  */
 function positionOfJson(text: string): Omit<FilePosition, 'file'> {
-  const [mistake] = parseDocument(text, { prettyErrors: false }).errors
-  return positionOfOffset(text, mistake?.pos[0] ?? text.trimEnd().length)
+  const { issues } = readYaml(text, MAX_FILE_BYTES)
+  return positionOfOffset(text, issues[0]?.offset ?? text.trimEnd().length)
 }
 
 /**
@@ -107,17 +139,11 @@ function positionOfJson(text: string): Omit<FilePosition, 'file'> {
  * parent.
  */
 function positionOfPointer(text: string, pointer: string): Omit<FilePosition, 'file'> | null {
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines })
-  if (document.errors.length > 0) return null
-  const path = pathOfPointer(pointer, document.toJS({ maxAliasCount: 100 }))
-  for (let length = path.length; length > 0; length--) {
-    const node = document.getIn(path.slice(0, length), true)
-    if (!isNode(node) || node.range === null || node.range === undefined) continue
-    const { line, col } = lines.linePos(node.range[0])
-    return { line, column: col }
-  }
-  return null
+  const source = readYaml(text, MAX_FILE_BYTES)
+  const path = pathOfPointer(pointer, source.value)
+  if (source.issues.length > 0 || valueAt(source.value, path.slice(0, 1)) === undefined) return null
+  const { line, column } = source.positionOf(path, 'value')
+  return { line, column }
 }
 
 function nameOf(file: string, documentName: string): string {

@@ -1,6 +1,6 @@
 import type { Catalog } from '@sluice/core'
+import { readYaml, type YamlSource } from '@sluice/core/yaml'
 import type { DocumentPath } from '../diagnostic/document-path.js'
-import { readYaml, type YamlSource } from '../source/yaml-source.js'
 import { type NormalizedDocument, normalizeDocument } from './normalized.js'
 
 /** The text of a document, as plain data in its current form. */

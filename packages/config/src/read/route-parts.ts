@@ -1,4 +1,4 @@
-import { MAX_LENGTH } from '../source/yaml-source.js'
+import { MAX_LENGTH } from '@sluice/core/yaml'
 
 /** The text of a document, split at the start of each route. */
 export interface RouteParts {

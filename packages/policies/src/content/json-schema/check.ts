@@ -165,6 +165,7 @@ function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   const { missingRef } = cause as { missingRef?: unknown }
   if (typeof missingRef !== 'string') return cause.message
+  if (missingRef.startsWith('#')) return `cannot resolve the reference ${missingRef}`
   return `it refers to '${missingRef}', which is not configured; schemas are never fetched, so add it under 'references'`
 }
 

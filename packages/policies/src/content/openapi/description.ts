@@ -1,8 +1,6 @@
 import type { ValidateFunction } from 'ajv'
+import { mistakesText } from '../../engines/json-schema/violation-words.js'
 import { asNode, type Node } from './node.js'
-
-/** Maximum number of violations of the standard to report. */
-const MAX_REPORTED = 3
 
 /** HTTP methods of OpenAPI, in the order of the standard. */
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
@@ -22,14 +20,8 @@ export async function checkedDescription(value: unknown): Promise<Node> {
   validator ??= new Validator() as unknown as NonNullable<typeof validator>
   const validate = validator.getAjvValidator(version.slice(0, 3))
   if (!validate(root))
-    throw new Error(`the description is not valid OpenAPI ${version}: ${textOf(validate.errors)}`)
+    throw new Error(
+      `the description is not valid OpenAPI ${version}: ${mistakesText(validate.errors ?? [], root)}`,
+    )
   return root
-}
-
-function textOf(errors: unknown): string {
-  if (!Array.isArray(errors)) return String(errors)
-  const lines = errors.map((error: { instancePath?: string; message?: string }) =>
-    `${error.instancePath ?? ''} ${error.message ?? ''}`.trim(),
-  )
-  return [...new Set(lines)].slice(0, MAX_REPORTED).join('; ')
 }

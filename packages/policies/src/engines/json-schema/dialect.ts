@@ -9,6 +9,7 @@ import { linkReferences } from './linked-references.js'
 import { prepareSchemas } from './prepare-schemas.js'
 import type { SchemaLinks } from './schema-links.js'
 import type { SchemaDocument } from './schema-references.js'
+import { mistakesText } from './violation-words.js'
 
 /** Options that decide how a schema compiler modifies documents and how much it reports. */
 export interface DialectOptions {
@@ -65,7 +66,7 @@ export async function prepareDialect(
 /** Compilers that check schemas. One of a draft takes 20 ms, which is why it serves all policies of the process. */
 const CHECKERS = new Map<string, Promise<Ajv>>()
 
-/** Checks a schema against that of its draft. @throws Error with the violations. */
+/** Checks a schema against that of its draft. @throws Error with the mistakes. */
 export async function checkAgainstDraft(
   schema: AnySchema,
   draft: Draft,
@@ -75,7 +76,8 @@ export async function checkAgainstDraft(
   const options = { formats, allErrors, coerce: false, removeAdditional: false, applyDefaults: false }
   const checker = CHECKERS.get(key) ?? openDialect(draft, options, false)
   CHECKERS.set(key, checker)
-  ;(await checker).validateSchema(schema, true)
+  const ajv = await checker
+  if ((await ajv.validateSchema(schema)) === false) throw new Error(mistakesText(ajv.errors ?? [], schema))
 }
 
 /** Creates a compiler for schemas that are already prepared. */

@@ -1,4 +1,4 @@
-import type { KeywordDefinition } from 'ajv'
+import { _, type KeywordDefinition } from 'ajv'
 import { canonicalText } from '../json/canonical-text.js'
 import { countStep } from './step-budget.js'
 
@@ -32,7 +32,10 @@ export const EXACT_KEYWORDS: readonly KeywordDefinition[] = [
   {
     keyword: ENUM_KEYWORD,
     schemaType: 'array',
-    error: { message: 'must be equal to one of the allowed values' },
+    error: {
+      message: 'must be equal to one of the allowed values',
+      params: ({ schemaCode }) => _`{allowedValues: ${schemaCode}}`,
+    },
     compile: (allowed: readonly unknown[]) => {
       const texts = new Set(allowed.map(canonicalText))
       return (value: unknown) => texts.has(canonicalText(value))

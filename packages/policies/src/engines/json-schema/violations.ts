@@ -1,5 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { withinBudget } from './step-budget.js'
+import { violationWords } from './violation-words.js'
 
 /** Maximum length of a reported pointer and of a reported message, in characters. */
 const MAX_PART = 256
@@ -28,9 +29,9 @@ export function findViolations(
   if (isValid === 'failed') return [`${subjectOf(location)} cannot be checked`]
   const errors = validate.errors ?? []
   if (errors.length === 0) return [`${subjectOf(location)} is not valid`]
-  return errors.slice(0, most).map(({ instancePath, message }: ErrorObject) => {
-    const at = `${location}${short(instancePath)}`
-    return `${subjectOf(at)} ${short(message ?? 'is not valid')}`
+  return errors.slice(0, most).map((error: ErrorObject) => {
+    const at = `${location}${short(error.instancePath)}`
+    return `${subjectOf(at)} ${short(violationWords(error))}`
   })
 }
 

@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { type TSchema, Type } from '@sinclair/typebox'
 import { reasonOf } from '@sluice/core'
+import { readYaml } from '@sluice/core/yaml'
 import { optionalFile, optionalString, policyOptions, string } from './options.js'
 
-const require = createRequire(import.meta.url)
 /** Maximum file size in bytes. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024
-/** Maximum number of YAML aliases, because a few lines could expand to gigabytes. */
-const MAX_ALIASES = 100
 
 /** Source of a structured value: a file, or the gateway's document. */
 export interface ValueSource {
@@ -104,12 +101,11 @@ function read(file: string): string {
 /** Parses JSON or YAML. @throws Error if the text is neither. */
 export function parseValue(text: string, file: string): unknown {
   if (text.trimStart().startsWith('{')) return parseJson(text, file)
-  // Loaded on first use: most policies read no YAML, and it would take a tenth of the time of `gw validate`.
-  const { parseDocument } = require('yaml') as typeof import('yaml')
-  const document = parseDocument(text, { prettyErrors: true })
-  const [mistake] = document.errors
-  if (mistake !== undefined) throw new Error(`${file} is not YAML: ${mistake.message.split('\n')[0]}`)
-  return document.toJS({ maxAliasCount: MAX_ALIASES })
+  const source = readYaml(text, MAX_FILE_BYTES)
+  const [issue] = source.issues
+  if (issue === undefined) return source.value
+  const { line, column } = source.positionOfOffset(issue.offset)
+  throw new Error(`${file} line ${line}, column ${column}: ${issue.message}; ${issue.remedy}`)
 }
 
 function parseJson(text: string, file: string): unknown {

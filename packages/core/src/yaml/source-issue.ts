@@ -1,7 +1,11 @@
 import type { YAMLError } from 'yaml'
-import type { Issue } from '../diagnostic/issue.js'
 
-/** A syntax error in the text of a document. */
+interface Issue {
+  readonly message: string
+  readonly remedy: string
+}
+
+/** A syntax error in a YAML text. */
 export interface SourceIssue extends Issue {
   readonly offset: number
 }
@@ -63,6 +67,21 @@ const DASH: Issue = {
   remedy: 'write the list as [a, b]',
 }
 
+/** Issue for `id:a` where `id: a` was meant. */
+const NO_SPACE: Issue = {
+  message: 'invalid YAML: no space after the colon',
+  remedy: 'write a space after it, for example key: value',
+}
+/** Issue for `-id: a`. */
+const NO_SPACE_AFTER_DASH: Issue = {
+  message: "invalid YAML: no space after the '-' of a list item",
+  remedy: 'write a space after it, for example - key: value',
+}
+/** Maximum number of characters of an excerpt. */
+const MAX_EXCERPT = 40
+/** Matches text that may be a secret: random characters, or the value of a key with such a name. */
+const RANDOM = /[\w+/=-]{20,}/g
+const SECRET_KEY = /^([^:]*(?:pass|secret|token|key|auth|cookie|credential)[^:]*:).*/i
 /** Maximum number of characters before a brace that are searched for the start of a string. */
 const MAX_GLUED = 256
 
@@ -88,8 +107,44 @@ export function breakingIssue(errors: readonly YAMLError[], text: string): Sourc
   if (breaking === undefined) return null
   const [offset] = breaking.pos
   const known =
-    (breaking.code === 'MISSING_CHAR' ? gluedBrace(offset, text) : null) ?? layoutIssue(breaking, text)
-  return known === null ? issueOf(breaking) : { offset, ...known }
+    (breaking.code === 'MISSING_CHAR' ? gluedBrace(offset, text) : null) ??
+    openQuote(breaking, text) ??
+    layoutIssue(breaking, text)
+  return withExcerpt(known === null ? issueOf(breaking) : { offset, ...known }, text)
+}
+
+/** Adds the text at the position of an issue, without values that may be secret. */
+function withExcerpt(issue: SourceIssue, text: string): SourceIssue {
+  const line = text
+    .slice(issue.offset, issue.offset + MAX_LINE)
+    .split('\n', 1)[0]!
+    .trim()
+  const start = text.lastIndexOf('\n', issue.offset - 1) + 1
+  const isSecret = SECRET_KEY.test(text.slice(Math.max(start, issue.offset - MAX_LINE), issue.offset))
+  const shown = line.replace(SECRET_KEY, '$1 …').replaceAll(RANDOM, '…')
+  if (isSecret || shown === '') return issue
+  const cut = shown.length > MAX_EXCERPT ? `${shown.slice(0, MAX_EXCERPT)}…` : shown
+  return { ...issue, message: `${issue.message}, near '${cut}'` }
+}
+
+/** Finds the quote that opens a string without an end, or with an end in a later line than was meant. */
+function openQuote({ code, message, pos: [offset] }: YAMLError, text: string): SourceIssue | null {
+  const missing = /^Missing closing (["'])/.exec(message)?.[1]
+  const before = text.slice(0, offset).trimEnd()
+  const quote = missing ?? (code === 'UNEXPECTED_TOKEN' ? /["']$/.exec(before)?.[0] : undefined)
+  if (quote === undefined) return null
+  const end = missing === undefined ? before.length - 2 : offset - 1
+  let start = text.lastIndexOf(quote, end)
+  // An escaped quote belongs to the string.
+  while (start > 0 && (quote === '"' ? text[start - 1] === '\\' : text[start - 1] === quote))
+    start = text.lastIndexOf(quote, start - 2)
+  const isOneLine = missing === undefined && !text.slice(start, end).includes('\n')
+  if (start < 0 || isOneLine) return null
+  return {
+    offset: start,
+    message: `invalid YAML: the quote ${quote} that opens here is not closed in its line`,
+    remedy: `add ${quote} at the end of the text`,
+  }
 }
 
 /**
@@ -106,7 +161,12 @@ function gluedBrace(offset: number, text: string): SourceIssue | null {
 function layoutIssue({ code, message, pos: [offset] }: YAMLError, text: string): Issue | null {
   const line = text.slice(offset, offset + MAX_LINE).split('\n', 1)[0]!
   if (code === 'BLOCK_IN_FLOW') return /^-\s/.test(line) ? DASH : NO_COMMA
+  const start = text.lastIndexOf('\n', offset - 1) + 1
+  const whole = text.slice(Math.max(start, offset - MAX_LINE), offset) + line
+  if (/^\s*-[A-Za-z]/.test(whole)) return NO_SPACE_AFTER_DASH
   if (message.startsWith('Nested mappings are not')) return /:\s/.test(line) ? TWO_KEYS : TOO_DEEP
+  const isKey = /^\s*(?:- )?[\w-]+:[^\s:/]\S*\s*$/.test(whole)
+  if (isKey && /IMPLICIT_KEY|MISSING_CHAR/.test(code)) return NO_SPACE
   if (message.startsWith('Unexpected scalar at node end'))
     return /(^|\n) *$/.test(text.slice(Math.max(0, offset - MAX_LINE), offset)) ? WRONG_INDENTATION : null
   if (code === 'MULTILINE_IMPLICIT_KEY' && !message.startsWith('Implicit map keys')) return OPEN_LINE
@@ -117,6 +177,20 @@ function layoutIssue({ code, message, pos: [offset] }: YAMLError, text: string):
 function issueOf(error: YAMLError): SourceIssue {
   if (/^Unexpected flow-(map|seq)-start /.test(error.message)) return { offset: error.pos[0], ...BRACES }
   if (error.message.startsWith('Implicit map keys need')) return { offset: error.pos[0], ...NO_COLON }
+  const [, bracket] = /^Flow \w+ in block collection must .* end with a (.)/.exec(error.message) ?? []
+  if (bracket !== undefined)
+    return {
+      offset: error.pos[0],
+      message: `invalid YAML: ${bracket} is missing, or lines before it are not indented`,
+      remedy: 'close the bracket, and indent all lines inside it',
+    }
+  const [, reserved] = /^Plain value cannot start with .* (.)$/.exec(error.message) ?? []
+  if (reserved !== undefined)
+    return {
+      offset: error.pos[0],
+      message: `invalid YAML: a value cannot start with ${reserved}`,
+      remedy: `put it in quotes, for example "${reserved}..."`,
+    }
   const message = error.message.replace(/\.$/, '')
   return {
     offset: error.pos[0],

@@ -1,8 +1,8 @@
-import { Composer, type CST, type Document, Lexer, LineCounter, type ParsedNode, Parser } from 'yaml'
-import type { DocumentPath } from '../diagnostic/document-path.js'
+import type { CST, Document, LineCounter, ParsedNode } from 'yaml'
 import { linkAliases } from './alias.js'
+import { yamlLibrary } from './library.js'
 import { plainValue } from './plain-value.js'
-import { type Position, Positions } from './positions.js'
+import { type Position, Positions, type YamlPath } from './positions.js'
 import { breakingIssue, isolatedIssues, type SourceIssue } from './source-issue.js'
 
 /** Maximum length of a document in UTF-16 units, enough for about 50,000 routes. */
@@ -23,20 +23,26 @@ export interface YamlSource {
    */
   readonly brokenFrom: number | null
   /** Returns the position of a value or of its key. For a missing value it is the position of its parent. */
-  positionOf(path: DocumentPath, at: 'key' | 'value'): Position
+  positionOf(path: YamlPath, at: 'key' | 'value'): Position
   positionOfOffset(offset: number): Position
 }
 
-/** Parses YAML 1.2 (and so JSON) with the core schema. Never throws. */
-export function readYaml(text: string): YamlSource {
-  const lines = new LineCounter()
-  const { root, isolated, breaking } = compose(text, lines)
+/**
+ * Parses YAML 1.2 (and so JSON) with the core schema. Never throws.
+ * @param maxLength maximum length in UTF-16 units
+ */
+export function readYaml(text: string, maxLength = MAX_LENGTH): YamlSource {
+  const lines = new (yamlLibrary().LineCounter)()
+  const { root, isolated, breaking } = compose(text, lines, maxLength)
   const links = linkAliases(root)
   const plain = plainValue(root, links.targets)
   const positions = new Positions(root, { aliases: links.targets, merged: plain.merged }, { lines, text })
+  // After an error that breaks the structure, the parser only guesses.
+  const end = breaking?.offset ?? Number.POSITIVE_INFINITY
+  const others = [...isolated, ...links.issues, ...plain.issues].filter(({ offset }) => offset < end)
   return {
     value: plain.value,
-    issues: [...(breaking === null ? [] : [breaking]), ...isolated, ...links.issues, ...plain.issues],
+    issues: [...(breaking === null ? [] : [breaking]), ...others],
     brokenFrom: breaking?.offset ?? null,
     positionOf: (path, at) => positions.of(path, at),
     positionOfOffset: (offset) => positions.ofOffset(offset),
@@ -49,8 +55,9 @@ interface Composed {
   readonly breaking: SourceIssue | null
 }
 
-function compose(text: string, lines: LineCounter): Composed {
-  if (text.length > MAX_LENGTH) return refused('the document is larger than 4 MB', 'split it')
+function compose(text: string, lines: LineCounter, maxLength: number): Composed {
+  if (text.length > maxLength)
+    return refused(`the document is larger than ${maxLength / 1024 ** 2} MB`, 'split it')
   const tokens = tokensOf(text, lines)
   if (tokens === null) return refused(`the document is nested deeper than ${MAX_DEPTH} levels`, 'flatten it')
   const [document, second] = documentsOf(tokens, text.length)
@@ -64,10 +71,10 @@ function compose(text: string, lines: LineCounter): Composed {
 
 /** Returns the tokens, or null if they are nested too deeply. */
 function tokensOf(text: string, lines: LineCounter): CST.Token[] | null {
-  const parser = new Parser(lines.addNewLine)
+  const parser = new (yamlLibrary().Parser)(lines.addNewLine)
   const tokens: CST.Token[] = []
   lines.addNewLine(0)
-  for (const lexeme of new Lexer().lex(text)) {
+  for (const lexeme of new (yamlLibrary().Lexer)().lex(text)) {
     for (const token of parser.next(lexeme)) tokens.push(token)
     if (parser.stack.length > MAX_DEPTH) return null
   }
@@ -83,7 +90,7 @@ function documentsOf(tokens: readonly CST.Token[], length: number): Document.Par
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 0
   try {
-    const composer = new Composer({ schema: 'core', uniqueKeys: false, prettyErrors: false })
+    const composer = new (yamlLibrary().Composer)({ schema: 'core', uniqueKeys: false, prettyErrors: false })
     return [...composer.compose(tokens, true, length)]
   } finally {
     Error.stackTraceLimit = limit

@@ -1,4 +1,5 @@
-import { type Alias, isAlias, isCollection, isPair, type Node } from 'yaml'
+import type { Alias, Node } from 'yaml'
+import { isAlias, isCollection, isPair } from './library.js'
 import type { SourceIssue } from './source-issue.js'
 
 /** Target node of each alias. */

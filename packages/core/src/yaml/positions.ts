@@ -1,7 +1,10 @@
-import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair, type YAMLMap } from 'yaml'
-import type { DocumentPath } from '../diagnostic/document-path.js'
+import type { LineCounter, Node, Pair, YAMLMap } from 'yaml'
 import type { AliasTargets } from './alias.js'
+import { isAlias, isMap, isScalar, isSeq } from './library.js'
 import { type MergedMembers, nameOf } from './plain-value.js'
+
+/** Keys and list positions from the root. */
+export type YamlPath = readonly (string | number)[]
 
 /** A position in the text. */
 export interface Position {
@@ -33,7 +36,7 @@ export class Positions {
     this.#source = source
   }
 
-  of(path: DocumentPath, at: 'key' | 'value'): Position {
+  of(path: YamlPath, at: 'key' | 'value'): Position {
     let key: Node | null = null
     let value: Node | null = this.#root
     for (const part of path) {

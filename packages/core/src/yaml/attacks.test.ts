@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cpuMs } from '@sluice/core/testing'
+import { cpuMs } from '../testing.js'
 import { readYaml } from './yaml-source.js'
 
 // YAML is read from whoever may deploy a document.

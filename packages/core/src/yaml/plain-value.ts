@@ -1,5 +1,6 @@
-import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, Scalar, type YAMLMap } from 'yaml'
+import type { Node, Pair, Scalar, YAMLMap } from 'yaml'
 import type { AliasTargets } from './alias.js'
+import { isAlias, isMap, isScalar, isSeq } from './library.js'
 import type { SourceIssue } from './source-issue.js'
 
 /**
@@ -141,7 +142,8 @@ class Reader {
 
   #key(key: unknown): string | null {
     const name = nameOf(key, this.#aliases)
-    if (name === null) this.#addIssue(key, 'a key must be a string', 'write one word before the colon')
+    if (isMap(key)) this.#addIssue(key, 'an object cannot be a key', 'quote a text that starts with {')
+    else if (name === null) this.#addIssue(key, 'a key must be a string', 'write one word before the colon')
     if (name !== '__proto__') return name
     this.#addIssue(key, "the key '__proto__' is not allowed", 'choose another name')
     return null
@@ -160,7 +162,7 @@ export function nameOf(key: unknown, aliases: AliasTargets): string | null {
 
 /** True for `<<` without quotes. */
 export function isMergeKey(key: unknown): key is Scalar {
-  return isScalar(key) && key.value === '<<' && key.type === Scalar.PLAIN
+  return isScalar(key) && key.value === '<<' && key.type === 'PLAIN'
 }
 
 /** True if the target contains the alias. */
