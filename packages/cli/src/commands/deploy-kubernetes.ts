@@ -31,7 +31,7 @@ import {
   present,
 } from '../kubernetes/objects/object.js'
 import { EXIT, type ExitCode, Failure, usageError } from '../output/failure.js'
-import { complain, isTable, print, printText, printValue, say } from '../output/output.js'
+import { complain, isTable, print, printData, printValue, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import { version } from '../output/version.js'
 import { costValue, totalCostText } from './deploy.js'
@@ -106,12 +106,12 @@ function render(text: string, options: DeployOptions): void {
   for (const note of notes) say(note)
   for (const object of objects.filter(isTooLargeForApply))
     say(`${nameOf(object)} is larger than 256 KB: apply the objects with kubectl apply --server-side -f FILE`)
-  printText(objectsYaml(objects))
+  printData(objectsYaml(objects))
 }
 
 /** Prints the values of the Helm chart that follow from the document. */
 function renderValues(text: string): void {
-  printText(plainYaml(chartValues(text)))
+  printData(plainYaml(chartValues(text)))
 }
 
 /** Deploys an earlier revision again. */

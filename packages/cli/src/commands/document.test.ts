@@ -85,7 +85,7 @@ routes:
   })
   const lines = stderr.trimEnd().split('\n')
   const expected = [
-    /:3:5: policy 'shared' \(ip-filter\): .*33 bits/,
+    /:3:50: policy 'shared' \(ip-filter\): .*33 bits/,
     /:10:9: policy 'app\/2' \(jwt\): key 1 /,
     /:12:9: policy 'expr' \(transform\): .*JSONata/,
   ]
@@ -420,7 +420,9 @@ test('a mistake in a file of a policy stands at the line of that file', async (t
   const { code, stderr } = await gwInProcess(['validate', 'gateway.yaml'], { cwd: dirname(file) })
   const lines = stderr.trimEnd().split('\n')
   for (const [i, [what, use]] of BROKEN_FILES.entries()) {
-    const line = new RegExp(`^broken-${i}:2:\\d+: policy 'r${i}/1' \\(${use}\\): .* \\(fix the file\\)$`)
+    const line = new RegExp(
+      `^broken-${i}:2:\\d+: policy 'r${i}/1' \\(${use}\\): .* \\((fix the file|close the bracket.*)\\)$`,
+    )
     assert.match(lines[i] ?? '', line, what)
   }
   assert.deepEqual([code, lines.length], [3, BROKEN_FILES.length])

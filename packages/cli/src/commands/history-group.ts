@@ -4,7 +4,7 @@ import type { AnswerPart } from '../admin/answer-part.js'
 import { controllerClient, groupPath } from '../control/controller-client.js'
 import type { ServerOptions } from '../input/options.js'
 import { Failure, usageError } from '../output/failure.js'
-import { print, printResult, printTable, printText } from '../output/output.js'
+import { print, printData, printResult, printTable } from '../output/output.js'
 import { kept } from '../output/table.js'
 import { ageText, shortDigest } from '../output/text.js'
 import { deployNumber, type GroupOptions } from './deploy-group.js'
@@ -68,7 +68,7 @@ export async function showGroup({ group, ...options }: ShowOptions, deploy?: str
   const file = (options.file ?? DOCUMENT).split('/').map(encodeURIComponent).join('/')
   const answer = await client.send({ method: 'GET', path: `${path}/files/${file}` })
   if (answer.status !== 200) throw client.refused(answer)
-  printText(answer.text)
+  printData(answer.text)
 }
 
 async function headNumber(client: AdminClient, group: string): Promise<number> {

@@ -10,7 +10,7 @@ import { defaultDocument } from '../input/default-document.js'
 import { readDocument } from '../input/document.js'
 import { catalog } from '../input/policy-catalog.js'
 import { EXIT, type ExitCode } from '../output/failure.js'
-import { type Format, print, printTable, printText, printValue, say } from '../output/output.js'
+import { type Format, print, printData, printTable, printValue, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import { ruleNamed, rulePage } from './lint-rules.js'
 import { sarifLog } from './lint-sarif.js'
@@ -77,7 +77,7 @@ async function printFindings(
   output: LintCommandOptions['output'],
 ): Promise<void> {
   if (output === 'sarif') {
-    printText(`${JSON.stringify(sarifLog(findings), null, 2)}\n`)
+    printData(`${JSON.stringify(sarifLog(findings), null, 2)}\n`)
     return
   }
   if (output === 'json' || output === 'yaml') {

@@ -9,7 +9,7 @@ import {
 } from '@sluice/logger/elasticsearch'
 import type { OutputOptions } from '../input/options.js'
 import { Failure, usageError } from '../output/failure.js'
-import { print, printTable, printText, printValue, say } from '../output/output.js'
+import { print, printData, printTable, printValue, say } from '../output/output.js'
 import { documentAccess, type ElasticsearchFlags, namedAccess } from './elasticsearch-access.js'
 import { elasticsearchOf, requireDocument } from './log-outlets.js'
 import { sourceFailure } from './log-source.js'
@@ -97,7 +97,7 @@ function report(steps: readonly (SetupStep | SetupOutcome)[], isDryRun: boolean)
     for (const { request } of steps) {
       if (request === null) continue
       print('', `${request.method} ${request.path}`)
-      if (request.body !== null) printText(`${JSON.stringify(request.body, null, 2)}\n`)
+      if (request.body !== null) printData(`${JSON.stringify(request.body, null, 2)}\n`)
     }
   }
   if (steps.some((step) => 'outcome' in step && step.outcome === 'unavailable'))

@@ -2,7 +2,7 @@ import { createReadStream, readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { LineSplitter, RecordDecryptor } from '@sluice/logger'
 import { Failure, reasonOf, unreadable, usageError } from '../output/failure.js'
-import { printText, say } from '../output/output.js'
+import { printData, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 
 interface DecryptOptions {
@@ -33,7 +33,7 @@ async function printRecords(
     const records = lines.filter((line) => line !== '').map((line) => decryptor.line(line))
     const intact = records.filter((line) => line !== null)
     damaged += records.length - intact.length
-    for (const line of intact) printText(`${line}\n`)
+    for (const line of intact) printData(`${line}\n`)
   }
   try {
     for await (const chunk of input as AsyncIterable<Buffer>) take(splitter.push(chunk))

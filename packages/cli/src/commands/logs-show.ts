@@ -2,7 +2,7 @@ import { type RecordView, recordFilter } from '@sluice/logger'
 import type { OutputOptions } from '../input/options.js'
 import { untilSignal } from '../input/until-signal.js'
 import { Failure, messageOf, usageError } from '../output/failure.js'
-import { print, printText, say } from '../output/output.js'
+import { print, printData, say } from '../output/output.js'
 import { openSource, type SourceFlags, sourceFailure } from './log-source.js'
 import { recordPage } from './record-page.js'
 
@@ -15,7 +15,7 @@ export interface ShowOptions extends OutputOptions, SourceFlags {
 export async function showRecord(options: ShowOptions, id: string): Promise<void> {
   const { record, line } = await findRecord(options, id)
   if (options.output === 'table') print(...recordPage(record))
-  else printText(options.output === 'jsonl' ? `${line}\n` : `${JSON.stringify(record, null, 2)}\n`)
+  else printData(options.output === 'jsonl' ? `${line}\n` : `${JSON.stringify(record, null, 2)}\n`)
 }
 
 /** Finds the newest record with a request id. @throws Failure if there is none */

@@ -14,7 +14,7 @@ import '@sluice/policies/errors'
 import type { OutputOptions } from '../input/options.js'
 import { untilSignal } from '../input/until-signal.js'
 import { messageOf, usageError } from '../output/failure.js'
-import { hasColors, printHeading, printText, say } from '../output/output.js'
+import { hasColors, printData, printHeading, printText, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import { openSource, type SourceFlags, sourceFailure } from './log-source.js'
 
@@ -56,7 +56,8 @@ async function show(options: LastOptions, select: Selection): Promise<void> {
       last: options.last,
       signal: untilSignal().signal,
     })) {
-      printText(`${options.output === 'table' ? formatRecordLine(record, { color }) : line}\n`)
+      if (options.output === 'table') printText(`${formatRecordLine(record, { color })}\n`)
+      else printData(`${line}\n`)
       shown++
     }
   } catch (error) {

@@ -3,7 +3,7 @@ import { catalog } from '@sluice/policies'
 import type { CreateNodeOptions, ToStringOptions } from 'yaml'
 import { loadFile, readDocument, readPluginsOf } from '../input/document.js'
 import type { DocumentOptions, OutputOptions } from '../input/options.js'
-import { type Format, printText } from '../output/output.js'
+import { type Format, printData } from '../output/output.js'
 
 /** Prints the plan of a document without secrets. A plan has its own version number. */
 export async function render({ config, output }: DocumentOptions & OutputOptions): Promise<void> {
@@ -30,6 +30,6 @@ async function printWhole(
   output: Format,
   options: ToStringOptions & CreateNodeOptions = {},
 ): Promise<void> {
-  if (output === 'yaml') printText((await import('yaml')).stringify(value, options))
-  else printText(`${JSON.stringify(value, null, 2)}\n`)
+  if (output === 'yaml') printData((await import('yaml')).stringify(value, options))
+  else printData(`${JSON.stringify(value, null, 2)}\n`)
 }

@@ -4,7 +4,7 @@ import type { OutputOptions, ServerOptions } from '../input/options.js'
 import { untilSignal } from '../input/until-signal.js'
 import type { FleetMember } from '../kubernetes/fleet/fleet-change.js'
 import { Failure, messageOf, usageError } from '../output/failure.js'
-import { hasColors, print, printText, printValue, say, terminalWidth } from '../output/output.js'
+import { hasColors, print, printData, printText, printValue, say, terminalWidth } from '../output/output.js'
 import { countText } from '../output/text.js'
 import { type KubernetesOptions, withCluster } from './kubernetes-options.js'
 import { podMembers } from './status-kubernetes.js'
@@ -95,7 +95,7 @@ class Tracing {
     if (this.#shown >= count) return
     const value = pod === '' ? trace.value : { pod, ...trace.value }
     if (output === 'json') this.#traces.push(value)
-    else if (output === 'jsonl') printText(`${JSON.stringify(value)}\n`)
+    else if (output === 'jsonl') printData(`${JSON.stringify(value)}\n`)
     else {
       if (this.#shown > 0) print('')
       printText(

@@ -32,7 +32,7 @@ export class CanaryLine {
   show(canary: AnswerPart): void {
     const { isTTY, columns } = process.stderr
     if (isTTY && !isSilent()) {
-      complainText(`\r${canaryText(canary).slice(0, columns - 1)}\u001b[K`)
+      complainText(`\r${visibleText(canaryText(canary)).slice(0, columns - 1)}\u001b[K`)
       this.#isOpen = true
     } else say(canaryText(canary))
     if (canary.text('phase') !== 'passed') return

@@ -69,6 +69,23 @@ export function printText(text: string): void {
   process.stdout.write(text)
 }
 
+/**
+ * Prints text that others wrote, such as records and files, to stdout. A pipe gets it unchanged. On a terminal,
+ * characters that it would interpret are escaped as in JSON.
+ */
+export function printData(text: string): void {
+  printText(process.stdout.isTTY ? terminalText(text) : text)
+}
+
+/** Escapes control characters and bidirectional overrides, except line breaks and tabs, as in JSON. */
+function terminalText(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => {
+    if (character === '\n' || character === '\t') return character
+    const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i))
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+  })
+}
+
 /** Prints a table, fitted to the width of the terminal unless the format is `wide`. */
 export function printTable(
   headings: readonly Heading[],
@@ -87,8 +104,8 @@ export async function printValue(value: object, format: Format): Promise<void> {
   const versioned = { schemaVersion: SCHEMA_VERSION, ...value }
   if (format === 'yaml') {
     const { stringify } = await import('yaml')
-    printText(stringify(versioned))
-  } else printText(`${JSON.stringify(versioned, null, format === 'jsonl' ? 0 : 2)}\n`)
+    printData(stringify(versioned))
+  } else printData(`${JSON.stringify(versioned, null, format === 'jsonl' ? 0 : 2)}\n`)
 }
 
 /** Forgets the output of the command before, in a process that runs several. */

@@ -14,8 +14,7 @@ import {
   YAMLMap,
   YAMLSeq,
 } from 'yaml'
-import { linkAliases } from '../source/alias.js'
-import { MAX_LENGTH, readYaml } from '@sluice/core/yaml'
+import { linkAliases, MAX_LENGTH, readYaml } from '@sluice/core/yaml'
 import { KeptTexts } from './kept-texts.js'
 import { attachComments, joinComments } from './key-comments.js'
 import { sortKeys } from './key-order.js'

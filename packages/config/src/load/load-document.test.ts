@@ -87,7 +87,7 @@ test('a key without its colon is reported in the words of YAML', () => {
   )
   assert.equal(
     result.ok ? '' : formatDiagnostic(result.diagnostics[0]!),
-    "a:2:1: invalid YAML: a key without a colon (write ':' after the key, and check the indentation)",
+    "a:2:1: invalid YAML: a key without a colon, near 'routes' (write ':' after the key, and check the indentation)",
   )
 })
 

@@ -13,6 +13,7 @@ import { checkLog } from './log-check.js'
 import { checkLogPrivacy } from './log-privacy-check.js'
 import { checkOwnPaths } from './own-path-check.js'
 import { checkParameters, checkPolicies, checkUnused } from './policy-check.js'
+import { checkRedirectLoops } from './redirect-loop-check.js'
 import { checkRouteIds, checkRoutes } from './route-check.js'
 import { checkShadows } from './shadow-check.js'
 import { checkState } from './state-check.js'
@@ -45,6 +46,7 @@ export function inspect(inspection: Inspection, all: Inspection = inspection): v
   checkParameters(inspection)
   checkShadows(all)
   checkOwnPaths(all)
+  checkRedirectLoops(all)
   checkFieldBytes(all)
   checkCertificateDates(inspection)
 }

@@ -17,7 +17,7 @@ const EXTENSIONS_FIELD = 'sec-websocket-extensions'
 const REPLIES = {
   unsupported: refusal(
     'GW_UPGRADE_NOT_SUPPORTED',
-    'this route does not support the protocol in the Upgrade header',
+    'this route does not allow WebSockets; the key websocket of the route allows them',
   ),
   handshake: refusal('GW_BAD_REQUEST', 'the WebSocket handshake is not valid (RFC 6455 section 4.1)'),
   version: refusal('GW_WEBSOCKET_VERSION', 'the only supported WebSocket version is 13', [
