@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { isAlive } from '@sluice/core/process-stat'
 import { gwInTerminal } from '../testing/terminal.js'
@@ -126,6 +126,18 @@ test('a mock gives way when its target starts', async (t) => {
   t.after(() => target.close().closeAllConnections())
   await line(gateway, /^no mocks: all upstreams are reachable$/m)
   assert.equal(await (await fetch(`${gateway.url}/plain`)).text(), 'real')
+})
+
+test('a change of a file that a policy reads is applied, and a mistake in it is shown', async (t) => {
+  const { file } = await project(t)
+  const gateway = await started(t, [file])
+  await line(gateway, /^mock/m)
+  const description = join(dirname(file), 'pets.yaml')
+  writeFileSync(description, `openapi: 1\n${PETS}`)
+  await line(gateway, /policy 'api' \(openapi\): .*\n\S+ the previous document keeps/)
+  writeFileSync(description, PETS.replace('example: 7', 'example: 8'))
+  await line(gateway, /gateway\.yaml: applied/)
+  assert.deepEqual(await (await fetch(`${gateway.url}/v1/pets/7`)).json(), { id: 8, tag: 'cat' })
 })
 
 test('--mock all replaces reachable upstreams too, and --mock none none', async (t) => {

@@ -28,13 +28,7 @@ interface DevOptions extends DocumentOptions, OutputOptions {
 const NPM_POLL_MS = 500
 
 /** Runs a gateway for development until the user ends it. */
-export async function dev({
-  config,
-  port,
-  workers,
-  mock,
-  output,
-}: DevOptions): Promise<void> {
+export async function dev({ config, port, workers, mock, output }: DevOptions): Promise<void> {
   if (config === '-') throw usageError('gw dev watches its document and cannot read it from stdin')
   outliveReader()
   // Workers write entries that this process reads.
