@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { FLEET_FILE_ENV, FLEET_INSTANCE_ENV, WORKER_VERSION_ENV } from '../../worker/messages.js'
@@ -68,8 +69,9 @@ export function workerFork(
   // A value set by the operator wins.
   const malloc = process.env['MALLOC_TRIM_THRESHOLD_'] === undefined ? MALLOC_ENV : {}
   const secret = randomBytes(32)
+  const preload = createRequire(import.meta.url).resolve('@sluice/gateway/worker-preload')
   return (headBytes, workers, reservedBytes) => {
-    const execArgv = [...WORKER_FLAGS, ...heapFlags(workers, reservedBytes), ...nodeOptions]
+    const execArgv = ['--require', preload, ...WORKER_FLAGS, ...heapFlags(workers, reservedBytes), ...nodeOptions]
     cluster.setupPrimary({
       ...{ exec: fileURLToPath(entry), args: [], execArgv, serialization: 'advanced' },
       silent: onOutput !== null,
