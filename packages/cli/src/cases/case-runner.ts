@@ -1,5 +1,12 @@
 import { hostname } from 'node:os'
-import { type CaseFile, type ConfigBundle, type Expected, type Plan, resolvePlan } from '@sluice/config'
+import {
+  type CaseFile,
+  type ConfigBundle,
+  closestWord,
+  type Expected,
+  type Plan,
+  resolvePlan,
+} from '@sluice/config'
 import { type Exchange, parseDuration } from '@sluice/core'
 import { explainRequest } from '@sluice/gateway'
 import { type TrialRequest, type TrialResult, TrialWorker } from '@sluice/gateway/trial'
@@ -164,12 +171,12 @@ export class CaseRunner {
     const reasons: string[] = []
     if (wanted !== undefined && wanted !== 'none' && wanted !== route) {
       const { losers } = await explainRequest(this.#bundle, catalog, request)
-      const loser = losers.find(({ id }) => id === wanted)
-      reasons.push(
-        loser === undefined
-          ? `the document has no route '${wanted}', or it is not the one that the router selects`
-          : `route ${wanted} does not handle it: ${loser.reason}`,
-      )
+      const ids = this.#plan.routes.map(({ id }) => id)
+      const near = ids.includes(wanted) ? null : closestWord(wanted, ids)
+      const reason = losers.find(({ id }) => id === wanted)?.reason
+      if (reason !== undefined) reasons.push(`route ${wanted} does not handle it: ${reason}`)
+      else if (!ids.includes(wanted))
+        reasons.push(`the document has no route '${wanted}'${near === null ? '' : `; did you mean ${near}?`}`)
     }
     return [...reasons, ...answer, ...new Set(this.#reports)]
   }

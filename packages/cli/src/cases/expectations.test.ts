@@ -137,7 +137,7 @@ test('a failure names the position of the case, the answer, and why another rout
     notes[0]!,
     /route bills does not handle it: method GET is not POST; answered with 405 GW_METHOD_NOT_ALLOWED: /,
   )
-  assert.match(notes[1]!, /no route 'oders'/)
+  assert.match(notes[1]!, /no route 'oders'; did you mean orders\?/)
   assert.match(notes[2]!, /no upstream 'order'; did you mean orders\?/)
   assert.match(notes[3]!, /no policy of the route knows the consumer 'ann'/)
   assert.deepEqual(
