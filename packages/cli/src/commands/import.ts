@@ -39,6 +39,18 @@ export async function importNginx(
   return write(await read(files, { ports, ...sourceOptions(options) }), options)
 }
 
+/** Writes a document for declarative configurations of Kong. */
+export async function importKong(options: ImportOptions, ...files: string[]): Promise<number> {
+  const { importKong: read } = await import('../import/kong/import-kong.js')
+  return write(await read(files, sourceOptions(options)), options)
+}
+
+/** Writes a document for configurations of KrakenD. */
+export async function importKrakend(options: ImportOptions, ...files: string[]): Promise<number> {
+  const { importKrakend: read } = await import('../import/krakend/import-krakend.js')
+  return write(await read(files, sourceOptions(options)), options)
+}
+
 function sourceOptions({ out, allowUnprotected = false }: ImportOptions): SourceOptions {
   return { folder: out === undefined ? '.' : dirname(out), allowUnprotected }
 }

@@ -64,6 +64,7 @@ export class DocumentDraft {
   readonly #routeIds: TakenNames = new Map()
   readonly #takenPolicyIds: TakenNames = new Map([[REFUSAL.id, 1]])
   readonly #takenUpstreams: TakenNames = new Map()
+  readonly #matches = new Set<string>()
   #needsConsumers = false
 
   constructor(title: string, allowUnprotected: boolean) {
@@ -71,9 +72,9 @@ export class DocumentDraft {
     this.#allowUnprotected = allowUnprotected
   }
 
-  /** Adds a shared policy and returns its id. Equal policies share one id. */
-  addPolicy(name: string, use: string, options: Part | undefined): string {
-    const key = JSON.stringify([use, options])
+  /** Adds a shared policy and returns its id. Equal policies of one owner share one id. */
+  addPolicy(name: string, use: string, options: Part | undefined, owner = ''): string {
+    const key = JSON.stringify([use, options, owner])
     if (options?.['consumers'] === CONSUMERS) this.#needsConsumers = true
     const known = this.#policyIds.get(key)
     if (known !== undefined) return known
@@ -109,8 +110,14 @@ export class DocumentDraft {
     const chain = [...new Set(isClosed ? [this.#refusal(), ...policies] : policies)]
     const missing = `${isClosed ? 'Closed: ' : ''}not imported: ${unprotected.join(', ')}`
     const remark = unprotected.length === 0 ? comment : [comment, missing].filter(Boolean).join('\n')
+    const match = JSON.stringify(rest['match'] ?? {})
+    let priority = rest['priority'] as number | undefined
+    // Of two routes for the same requests, the first one wins.
+    while (this.#matches.has(`${priority ?? 0} ${match}`)) priority = (priority ?? 0) - 1
+    this.#matches.add(`${priority ?? 0} ${match}`)
     this.routes.push({
       ...rest,
+      ...(priority !== undefined && { priority }),
       id,
       comment: remark,
       ...(chain.length > 0 && { policies: chain }),
@@ -134,7 +141,12 @@ export class DocumentDraft {
       ...(this.upstreams.size > 0 && { upstreams: Object.fromEntries(this.upstreams) }),
       ...(this.#policies.size > 0 && { policies: [...this.#policies.values()] }),
       ...(this.apis.size > 0 && { apis: Object.fromEntries(this.apis) }),
-      routes: this.routes.map(({ id, comment: _, ...rest }) => ({ id, ...rest })),
+      routes: this.routes.map(({ id, comment: _, match, priority, ...rest }) => ({
+        id,
+        match,
+        priority,
+        ...rest,
+      })),
     })
     if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`
     const document = new Document(value, { aliasDuplicateObjects: false })

@@ -24,6 +24,20 @@ export function addImportCommands(program: GwCommand): void {
     .with(addOutput)
     .runs(async () => (await import('../commands/import.js')).importNginx)
     .example('gw import nginx /etc/nginx/nginx.conf --out gateway.yaml --report-file report.txt')
+  imports
+    .command('kong')
+    .description('create a document from declarative configurations of Kong 2 and 3')
+    .argument('<files...>', 'YAML or JSON files, such as kong.yaml or the result of deck gateway dump')
+    .with(addOutput)
+    .runs(async () => (await import('../commands/import.js')).importKong)
+    .example('gw import kong kong.yaml --out gateway.yaml')
+  imports
+    .command('krakend')
+    .description('create a document from configurations of KrakenD')
+    .argument('<files...>', 'JSON files in version 2 or 3 of the format')
+    .with(addOutput)
+    .runs(async () => (await import('../commands/import.js')).importKrakend)
+    .example('gw import krakend krakend.json --out gateway.yaml')
 }
 
 /** Adds the options that all sources share. */

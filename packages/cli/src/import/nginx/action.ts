@@ -1,8 +1,9 @@
+import { escapeRegex, patternOf } from '../patterns.js'
 import type { Location, NamedLocations } from './locations.js'
 import type { Directive } from './parse.js'
 import type { Scope } from './scope.js'
 import type { UpstreamMapping } from './upstreams.js'
-import { durationOf, escapeRegex, patternOf } from './values.js'
+import { durationOf } from './values.js'
 
 /** Keys of a route that say what happens to a request. */
 export interface Action {
@@ -14,6 +15,8 @@ export interface Action {
 }
 
 const PASS = /^(https?|grpcs?):\/\/(\[[^\]]*\][^/$]*|[^/$?[]+)(\/[^$]*)?(\$request_uri|\$uri)?$/
+/** Longest connect timeout of a document. */
+const MAX_CONNECT_MS = 600_000
 const GATEWAY_ERROR = { respond: { status: 503, body: { message: 'This location was not imported.' } } }
 
 /** Returns the directive that forwards the requests of a location; it is not inherited from outer blocks. */
@@ -163,7 +166,7 @@ function hostRewrite(host: string, scope: Scope, isBlock: boolean): Readonly<Rec
 }
 
 function timeoutsOf(scope: Scope): Readonly<Record<string, string>> {
-  const connect = durationOf(scope.value('proxy_connect_timeout'))
+  const connect = durationOf(scope.value('proxy_connect_timeout'), MAX_CONNECT_MS)
   const read = durationOf(scope.value('proxy_read_timeout') ?? scope.value('grpc_read_timeout'))
   scope.use.ask('proxy_send_timeout')
   return { ...(connect !== null && { connect }), ...(read !== null && { headers: read, idle: read }) }

@@ -1,6 +1,7 @@
+import { patternOf } from '../patterns.js'
 import type { Directive } from './parse.js'
 import type { Scope } from './scope.js'
-import { expressionOf, patternOf } from './values.js'
+import { expressionOf } from './values.js'
 
 /** An answer that nginx gives under a condition. */
 interface ConditionalReturn {

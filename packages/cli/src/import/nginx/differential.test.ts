@@ -272,24 +272,22 @@ async function configFor(t: TestContext, dir: string): Promise<string> {
         'x-a': a,
       } = req.headers
       res.setHeader('x-secret', 's')
-      req
-        .resume()
-        .on('end', () =>
-          res.end(
-            JSON.stringify({
-              name,
-              method: req.method,
-              url: req.url,
-              host,
-              ip,
-              gone,
-              lang,
-              engine,
-              authorization,
-              a,
-            }),
-          ),
-        )
+      req.resume().on('end', () =>
+        res.end(
+          JSON.stringify({
+            name,
+            method: req.method,
+            url: req.url,
+            host,
+            ip,
+            gone,
+            lang,
+            engine,
+            authorization,
+            a,
+          }),
+        ),
+      )
     })
   const [one, two] = await Promise.all([echo('one'), echo('two')])
   const port = String(await closedPort())

@@ -2,7 +2,34 @@ import type { Directive } from './parse.js'
 
 /** Directives about processes, files, buffers and logs of nginx. The gateway needs no counterpart. */
 export const NOT_NEEDED =
-  /^(user|worker_.*|pid|daemon|master_process|events|multi_accept|use|error_log|access_log|log_format|log_not_found|open_file_cache.*|sendfile.*|tcp_nopush|tcp_nodelay|types|default_type|types_hash.*|server_names_hash.*|variables_hash.*|map_hash.*|server_tokens|charset|reset_timedout_connection|send_timeout|keepalive|keepalive_requests|keepalive_time|zone|load_module|pcre_jit|aio|directio|output_buffers|postpone_output|resolver_timeout|ssl_session_.*|ssl_prefer_server_ciphers|ssl_buffer_size|ssl_dhparam|ssl_stapling.*|ssl_trusted_certificate|ssl_ecdh_curve|proxy_buffering|proxy_buffers?|proxy_buffer_size|proxy_busy_buffers_size|proxy_temp.*|proxy_max_temp_file_size|proxy_headers_hash.*|proxy_http_version|proxy_request_buffering|proxy_cache_path|proxy_cache_lock.*|client_body_buffer_size|client_body_temp_path|client_header_buffer_size|large_client_header_buffers|client_body_in_file_only|fastcgi_(buffer|buffers|busy|temp).*|gzip_(vary|proxied|disable|buffers|http_version|static)|etag|merge_slashes|port_in_redirect|absolute_redirect|server_name_in_redirect|lingering_.*|thread_pool|env|timer_resolution|http2_.*|ssl_ciphers|ssl_conf_command|ssl|recursive_error_pages|proxy_intercept_errors|msie_.*|underscores_in_headers|limit_req_log_level|limit_conn_log_level|limit_req_status|limit_conn_status|uninitialized_variable_warn|rewrite_log|proxy_socket_keepalive|proxy_pass_header|random_index|if_modified_since|root|alias|index|autoindex.*|internal)$/
+  /^(user|worker_.*|pid|daemon|master_process|events|multi_accept|use|error_log|access_log|log_format|log_not_found|open_file_cache.*|sendfile.*|tcp_nopush|tcp_nodelay|types|default_type|types_hash.*|server_names_hash.*|variables_hash.*|map_hash.*|server_tokens|charset|reset_timedout_connection|send_timeout|keepalive|keepalive_requests|keepalive_time|zone|load_module|pcre_jit|aio|directio|output_buffers|postpone_output|resolver_timeout|ssl_session_.*|ssl_prefer_server_ciphers|ssl_buffer_size|ssl_dhparam|ssl_stapling.*|ssl_trusted_certificate|ssl_ecdh_curve|proxy_buffering|proxy_buffers?|proxy_buffer_size|proxy_busy_buffers_size|proxy_temp.*|proxy_max_temp_file_size|proxy_headers_hash.*|proxy_http_version|proxy_request_buffering|proxy_cache_path|proxy_cache_lock.*|client_body_buffer_size|client_body_temp_path|client_header_buffer_size|large_client_header_buffers|client_body_in_file_only|fastcgi_(buffer|buffers|busy|temp).*|gzip_(vary|proxied|disable|buffers|http_version|static)|etag|merge_slashes|port_in_redirect|absolute_redirect|server_name_in_redirect|lingering_.*|thread_pool|env|timer_resolution|http2_.*|ssl_ciphers|ssl_conf_command|ssl|recursive_error_pages|proxy_intercept_errors|msie_.*|underscores_in_headers|limit_req_log_level|limit_conn_log_level|limit_req_status|limit_conn_status|uninitialized_variable_warn|rewrite_log|proxy_socket_keepalive|proxy_pass_header|random_index|chunked_transfer_encoding|if_modified_since|root|alias|index|autoindex.*|internal)$/
+
+/** Directives that are mapped even if no location of the configuration needs them. */
+export const MAPPED = [
+  'proxy_set_header',
+  'grpc_set_header',
+  'proxy_hide_header',
+  'add_header',
+  'proxy_connect_timeout',
+  'proxy_read_timeout',
+  'proxy_send_timeout',
+  'proxy_next_upstream',
+  'proxy_next_upstream_tries',
+  'gzip',
+  'gzip_types',
+  'gzip_min_length',
+  'gzip_comp_level',
+  'client_max_body_size',
+  'limit_req_zone',
+  'limit_conn_zone',
+  'resolver',
+  'ssl_protocols',
+  'ssl_certificate',
+  'ssl_certificate_key',
+  'limit_req_dry_run',
+  'satisfy',
+  'grpc_read_timeout',
+]
 
 /** Directives that restrict access and that the import cannot map. */
 const PROTECTIONS: Readonly<Record<string, string>> = {

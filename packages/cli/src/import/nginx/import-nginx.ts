@@ -100,7 +100,7 @@ class Importer {
     this.#http.use.ask('client_body_timeout')
     addListeners(this.#draft, choice, {
       bodyBytes: sizeText(maxBody),
-      ...(keepAlive !== null && keepAlive !== '0s' && { keepAlive }),
+      ...(keepAlive !== null && !keepAlive.endsWith('ms') && { keepAlive }),
     })
     const schemes = new Set(choice.listens.map(({ isTls }) => isTls))
     const groups = planned.map(({ server, routes }) => ({

@@ -1,6 +1,6 @@
+import { escapeRegex, patternOf } from '../patterns.js'
 import type { Directive } from './parse.js'
 import type { Scope } from './scope.js'
-import { escapeRegex, patternOf } from './values.js'
 
 /** A location with its path in the document. */
 export interface Location {

@@ -1,5 +1,5 @@
 import type { DocumentDraft } from '../draft.js'
-import { isProtection, NOT_NEEDED, REASONS } from './directive-kinds.js'
+import { isProtection, MAPPED, NOT_NEEDED, REASONS } from './directive-kinds.js'
 import type { Directive } from './parse.js'
 
 /** Blocks whose entries are no directives. */
@@ -15,6 +15,7 @@ export class DirectiveUse {
 
   constructor(draft: DocumentDraft) {
     this.#draft = draft
+    for (const name of MAPPED) this.#asked.add(name)
   }
 
   /** Records that directives of this name are mapped. */

@@ -1,7 +1,7 @@
 import type { DocumentDraft } from '../draft.js'
+import { patternOf } from '../patterns.js'
 import type { Directive } from './parse.js'
 import type { Scope } from './scope.js'
-import { patternOf } from './values.js'
 
 /** An address on which a server listens. */
 interface Listen {

@@ -54,15 +54,16 @@ function fieldName(name: string): string {
   return name.toLowerCase().replaceAll('_', '-')
 }
 
-/** Returns a duration of the document for one of nginx (`60`, `1m30s`, `500ms`), or null. */
-export function durationOf(text: string | undefined): string | null {
-  const ms = millisecondsOf(text)
-  if (ms === null) return null
+/** Returns a duration of the document for one of nginx (`60`, `1m30s`, `500ms`), or null. Longer ones are reduced to the limit. */
+export function durationOf(text: string | undefined, mostMs = 3_600_000): string | null {
+  const given = millisecondsOf(text)
+  if (given === null) return null
+  const ms = Math.min(mostMs, Math.max(1, given))
   return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`
 }
 
 /** Returns a duration in milliseconds, or null. */
-export function millisecondsOf(text: string | undefined): number | null {
+function millisecondsOf(text: string | undefined): number | null {
   const units: Readonly<Record<string, number>> = {
     ms: 1,
     s: 1000,
@@ -95,30 +96,4 @@ export function sizeText(bytes: number): string {
     unit++
   }
   return `${value}${units[unit]}`
-}
-
-/** Returns a pattern of RE2 for one of PCRE, or null if RE2 has no counterpart. */
-export function patternOf(pcre: string, ignoresCase: boolean): string | null {
-  const pattern = pcre
-    .replaceAll(/\(\?<([A-Za-z]\w*)>/g, '(')
-    .replaceAll(/\(\?!([\w-]+(?:\/[\w-]+)*)\)(?=(?:\.\*)?\$?$)/g, (_, word: string) => withoutPrefix(word))
-  if (/\(\?[=!<>]|\\[1-9]|[*+?}]\+|\\[GKRX]/.test(pattern)) return null
-  try {
-    new RegExp(pattern)
-  } catch {
-    return null
-  }
-  return `${ignoresCase ? '(?i)' : ''}${pattern}`
-}
-
-/** Returns a pattern for the start of all texts that do not begin with a word, as `(?!word)` at the end of a pattern. */
-function withoutPrefix(word: string): string {
-  const [first, ...rest] = [...word]
-  const next = rest.length === 0 ? '' : `|${escapeRegex(first!)}${withoutPrefix(rest.join(''))}`
-  return `(?:$|[^${first === '-' ? '\\-' : first}]${next})`
-}
-
-/** Escapes a text for a regular expression. */
-export function escapeRegex(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 }
