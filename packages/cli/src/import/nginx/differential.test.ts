@@ -38,7 +38,7 @@ http {
     location /text/longer { proxy_pass http://U1/l; }
     location /slash/ { proxy_pass http://U2/to/; }
     location /bare/ { proxy_pass http://U2/to; }
-    location /root/ { proxy_pass http://U2/; }
+    location /top/ { proxy_pass http://U2/; }
     location /keep/ { proxy_pass http://U2; }
     location ^~ /strong/ { proxy_pass http://U2; }
     location /strong/weak/ { proxy_pass http://U1/weak/; }
@@ -128,9 +128,9 @@ const PATHS = [
   '/slash/a/b?c=d',
   '/bare/',
   '/bare/x',
-  '/root/',
-  '/root/x/y',
-  '/root',
+  '/top/',
+  '/top/x/y',
+  '/top',
   '/keep/x',
   '/keep',
   '/strong/a.php',
