@@ -340,10 +340,15 @@ test('a document may be the last argument, or come from stdin', async (t) => {
 })
 
 test('gateway.yaml in the working directory is the default document', async (t) => {
-  const cwd = dirname(fileWith(t, 'version: 1\nroutes: [ { id: a, match: { path: /a }, respond: { status: 204 } } ]\n'))
+  const cwd = dirname(
+    fileWith(t, 'version: 1\nroutes: [ { id: a, match: { path: /a }, respond: { status: 204 } } ]\n'),
+  )
   for (const command of ['validate', 'lint', 'fmt --check', 'explain GET /a', 'render']) {
     const { code, stdout, stderr } = await gwInProcess(command.split(' '), { cwd })
-    assert.ok(!stderr.includes('no document given') && Number(code) < 3, `${command}: ${code} ${stderr}${stdout}`)
+    assert.ok(
+      !stderr.includes('no document given') && Number(code) < 3,
+      `${command}: ${code} ${stderr}${stdout}`,
+    )
   }
 })
 

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 import { isIpAddress } from '@sluice/core'
+import { readYaml, type YamlSource } from '@sluice/core/yaml'
 import { violationsOf } from '../check/violation.js'
 import { wordingOf } from '../check/wording.js'
 import { compareDiagnostics, type Diagnostic } from '../diagnostic/diagnostic.js'
 import { type DocumentPath, formatPath } from '../diagnostic/document-path.js'
 import type { Issue } from '../diagnostic/issue.js'
-import { readYaml, type YamlSource } from '@sluice/core/yaml'
 import { type CaseFile, caseFileSchema, type WrittenCase, type WrittenStep } from './case-schema.js'
 
 /** A case with the line on which it starts; 1 in modules. */

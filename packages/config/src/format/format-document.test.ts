@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { readYaml } from '@sluice/core/yaml'
 import fc from 'fast-check'
 import { stringify } from 'yaml'
-import { readYaml } from '@sluice/core/yaml'
 import { formatDocument } from './format-document.js'
 
 function format(text: string): string {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { linkAliases, MAX_LENGTH, readYaml } from '@sluice/core/yaml'
 import {
   type Document,
   isAlias,
@@ -14,7 +15,6 @@ import {
   YAMLMap,
   YAMLSeq,
 } from 'yaml'
-import { linkAliases, MAX_LENGTH, readYaml } from '@sluice/core/yaml'
 import { KeptTexts } from './kept-texts.js'
 import { attachComments, joinComments } from './key-comments.js'
 import { sortKeys } from './key-order.js'

@@ -71,7 +71,13 @@ export function workerFork(
   const secret = randomBytes(32)
   const preload = createRequire(import.meta.url).resolve('@sluice/gateway/worker-preload')
   return (headBytes, workers, reservedBytes) => {
-    const execArgv = ['--require', preload, ...WORKER_FLAGS, ...heapFlags(workers, reservedBytes), ...nodeOptions]
+    const execArgv = [
+      '--require',
+      preload,
+      ...WORKER_FLAGS,
+      ...heapFlags(workers, reservedBytes),
+      ...nodeOptions,
+    ]
     cluster.setupPrimary({
       ...{ exec: fileURLToPath(entry), args: [], execArgv, serialization: 'advanced' },
       silent: onOutput !== null,
