@@ -1,13 +1,7 @@
 import type { BodyQuery, Exchange, Expression, ExpressionValue } from '@sluice/core'
 import { asTest, ConditionCompiler, type ConditionContext, readsBody, readsResponse } from './compiler.js'
-import {
-  type ConditionIssue,
-  type ConditionScope,
-  childrenOf,
-  isIssue,
-  type Node,
-  parseCondition,
-} from './parser.js'
+import { type ConditionScope, childrenOf, isIssue, type Node, parseCondition } from './parser.js'
+import type { ConditionIssue } from './syntax-remedy.js'
 import { NO_EXCHANGE, type Value } from './value.js'
 
 /** Parts of the exchange that a condition reads. */

@@ -7,4 +7,5 @@ export {
   compileExpression,
 } from './condition.js'
 export { ConditionError } from './condition-error.js'
-export type { ConditionIssue, ConditionScope } from './parser.js'
+export type { ConditionScope } from './parser.js'
+export type { ConditionIssue } from './syntax-remedy.js'

@@ -5,7 +5,7 @@ import {
   type ParseError,
 } from '@marcbachmann/cel-js'
 import { suggestion } from '../diagnostic/spelling.js'
-import { explainSyntax } from './syntax-remedy.js'
+import { type ConditionIssue, explainSyntax } from './syntax-remedy.js'
 
 /**
  * Purpose of a condition, which decides the variables it may use.
@@ -18,14 +18,6 @@ export type ConditionScope = 'route' | 'policy' | 'record' | 'value'
 
 /** A node of a condition's syntax tree, as the compiler reads it. */
 export type Node = ASTNode
-
-/** A problem in the text of a condition. */
-export interface ConditionIssue {
-  readonly message: string
-  /** Position in the text, starting at 0. */
-  readonly offset: number
-  readonly remedy: string
-}
 
 /** Maximum length of a condition, in characters. */
 const MAX_TEXT = 4096

@@ -1,5 +1,12 @@
 import { suggestion } from '../diagnostic/spelling.js'
-import type { ConditionIssue } from './parser.js'
+
+/** A problem in the text of a condition. */
+export interface ConditionIssue {
+  readonly message: string
+  /** Position in the text, starting at 0. */
+  readonly offset: number
+  readonly remedy: string
+}
 
 /** Remedies for words of other languages. */
 const WORDS: Readonly<Record<string, string>> = {
