@@ -103,13 +103,14 @@ export class FleetReports {
     return this.#reading
   }
 
-  /** Removes a member that is not connected. */
+  /** Removes a member, unless it has connected again. */
   async forget(group: string, member: string): Promise<void> {
     const key = `${group}/${member}`
     this.#waiting.delete(key)
     this.#refreshedMs.delete(key)
     // A report that is being stored would bring the member back.
     await this.#sending?.catch(() => {})
+    if (this.#options.own().some((one) => one.group === group && one.member === member)) return
     await this.#options.store.forgetMember(group, member)
     await this.read()
   }
