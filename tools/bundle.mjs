@@ -27,7 +27,7 @@ const INLINED_IN = {
   cli: ['commander', 'picocolors'],
   config: ['ajv', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse', 'yaml'],
 }
-/** CommonJS modules in a bundle need it for the modules of Node.js. */
+/** Banner with `require`, which CommonJS modules in a bundle need to load Node.js modules. */
 const REQUIRE =
   "import { createRequire as require_ } from 'node:module'; const require = require_(import.meta.url);"
 /** Pages by the module that each of them loads: the dashboards of gateways and of the controller. */

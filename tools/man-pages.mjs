@@ -22,7 +22,7 @@ export function writeManPages(folder, program, sections) {
   mkdirSync(folder, { recursive: true })
   const write = (name, about, body) => {
     const head = `.TH ${roff(name.toUpperCase())} 1 "" "Sluice ${program.version()}" "Sluice Manual"`
-    // Neither justified nor hyphenated, because terms such as default values are to be copied.
+    // Neither justified nor hyphenated, so that values can be copied.
     const lines = [head, '.nh', '.ad l', '.SH NAME', `${roff(name)} \\- ${roff(about)}`, ...body, '']
     writeFileSync(join(folder, `${name}.1`), lines.join('\n'))
   }

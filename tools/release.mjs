@@ -11,8 +11,8 @@ import { readJson, run } from './release/run.mjs'
 import { billOfMaterials } from './release/sbom.mjs'
 
 /**
- * Makes a release: installable tarballs of all packages, a bill of materials, release notes, the image and SHA256SUMS.
- * See docs/internals/release.md. The same commit and options give the same bytes.
+ * Creates a release: installable tarballs of all packages, a bill of materials, release notes, the image and
+ * SHA256SUMS. See docs/internals/release.md. The same commit and options create identical files.
  */
 const USAGE = `usage: npm run release [-- OPTIONS]
   --version VERSION   version of the release (default: that of package.json)
@@ -72,13 +72,13 @@ function image(out, facts) {
   console.log(`built the image ${tag}`)
 }
 
-/** Returns what publint finds in a prepared package. */
+/** Returns the findings of publint in a prepared package. */
 async function problemsOf(folder) {
   const { messages, pkg } = await publint({ pkgDir: folder, pack: false, level: 'warning' })
   return messages.map((message) => formatMessage(message, pkg, { color: false }))
 }
 
-/** Empties the folder of an earlier release. Other files may be of value to someone. */
+/** Empties the folder of an earlier release. Never deletes other files. */
 function emptyFolder(folder) {
   mkdirSync(folder, { recursive: true })
   const files = readdirSync(folder)

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 /**
- * Completes npm's bill of materials from stdin and writes it to stdout. Time and serial number follow from the content,
- * so the same sources give the same file. The argument is the output of `tini --version` in the image: it adds the
- * programs that npm does not know. Without it, the bill is that of the packages.
+ * Completes npm's bill of materials from stdin and writes it to stdout. Time and serial number are derived from the
+ * content, so the same sources create the same file. The argument is the output of `tini --version` in the image: it
+ * adds the programs that npm does not know. Without it, the bill contains only the packages.
  */
 const bill = JSON.parse(readFileSync(0, 'utf8'))
 const tini = process.argv[2] && /[0-9]+(?:\.[0-9]+)+/.exec(process.argv[2])[0]

@@ -2,16 +2,16 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 /**
- * Dependencies that are shipped inside a package. The reason is in each case that npm would warn (`EBADENGINE`) on
- * Node.js 20, on which these packages work, or run a script during the installation.
+ * Dependencies that are shipped inside a package, because npm would otherwise print a warning (`EBADENGINE`) on Node.js
+ * 20, where these packages work, or run a script during the installation.
  */
 const BUNDLED = {
-  // Says that it needs Node.js 22, and contains binaries for 20. Only those for supported systems are shipped.
+  // Declares that it needs Node.js 22, but contains binaries for 20. Only those for supported systems are shipped.
   '@sluice/gateway': ['uWebSockets.js'],
   '@sluice/bench': ['uWebSockets.js'],
-  // Two dependencies of kafka say that they need Node.js 22. koffi has a script that does nothing with a binary.
+  // Two dependencies of kafka declare that they need Node.js 22. koffi has a script that does nothing with a binary.
   '@sluice/logger': ['@platformatic/kafka', 'koffi'],
-  // A dependency of fastify's `inject`, for tests, says that it needs Node.js 22.
+  // A dependency of fastify's `inject`, for tests, declares that it needs Node.js 22.
   '@sluice/control': ['fastify'],
 }
 /** Fields of a bundled package that make npm warn, run scripts or fetch more packages. */

@@ -7,15 +7,15 @@ import { neededFiles, publicExports } from './needed-files.mjs'
 import { npm, readJson } from './run.mjs'
 
 const MODULE = /^(?:bin|dist)\/.*\.m?js$/
-/** Where a compiler or bundler left the name of a source map, which is not shipped. */
+/** Matches the reference to a source map, which is not shipped. */
 const MAP_NAME = /\n\/\/# sourceMappingURL=.*\s*$/
 /** Version in the title of a manual page. */
 const MAN_TITLE = /^(\.TH \S+ 1 .*"Sluice )[^"]+/
 const SCRIPT_MODE = 0o755
 
 /**
- * Packs the built packages of the workspace. The same commit gives the same bytes: npm sorts the files and sets their
- * times, and the manifests follow from the lock file.
+ * Packs the built packages of the workspace. The same commit creates identical files: npm sorts the files and sets
+ * their times, and the manifests are derived from the lock file.
  * @param release `version`, `repository` (address or null), and `changelog`, the text that the package of `gw` ships
  * @param check called with the folder of each prepared package; returns its problems
  * @throws Error with the problems

@@ -15,8 +15,8 @@ export class Measurement {
   #failures = 0
 
   /**
-   * With a plan, counts requests that were due in the measured time, whenever they are answered, so that a server
-   * that stops shortly before the end is not favoured. Without a plan, counts responses in the measured time.
+   * With a plan, counts requests that were due in the measured time, whenever they are answered. A server that
+   * stops shortly before the end is then not favoured. Without a plan, counts responses in the measured time.
    */
   constructor(isPlanned: boolean) {
     this.#isPlanned = isPlanned

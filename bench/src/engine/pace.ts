@@ -20,8 +20,8 @@ const TICK_MS = 1
 
 /**
  * A plan that does not wait for responses: request n is due n intervals after the start. The connection that has been
- * free longest sends. A request without a free connection is sent late, and its latency counts from the planned time,
- * so that a server that stops cannot hide the delay (coordinated omission, Tene 2013). Only the tick of our own timer
+ * free longest sends. A request without a free connection is sent late, and its latency counts from the planned time.
+ * A server that stops cannot hide the delay (coordinated omission, Tene 2013). Only the tick of our own timer
  * is not counted: with a free connection, a request of the last millisecond counts from its sending.
  */
 export class OpenLoop implements Pace {

@@ -56,7 +56,7 @@ export interface SupervisorOptions {
  * for another supervisor.
  */
 export interface Embedding {
-  /** Returns the bundle that is applied in place of that of the document. */
+  /** Returns the bundle to apply instead of the bundle of the document. */
   readonly adjust: (bundle: ConfigBundle) => Promise<ConfigBundle>
   /** Called with each line that a worker writes to stdout or stderr. */
   readonly onOutput: (line: string) => void
@@ -143,7 +143,7 @@ function documentsOf(thread: DocumentThread, secrets: VaultSecrets, embedding?: 
     const request = await thread.vaultRequest(source)
     return request === null ? null : secrets.read(request)
   }
-  /** Bundles as their documents have them, by the adjusted bundle. Changes are those of the document. */
+  /** Unadjusted bundles, by the adjusted bundle. Changes are counted between unadjusted bundles. */
   const written = new WeakMap<ConfigBundle, ConfigBundle>()
   return {
     load: async (source, serving) => {

@@ -84,7 +84,7 @@ export class Project {
     return { url, stop }
   }
 
-  /** Starts a program in a process group of its own, and collects its output. */
+  /** Starts a program in a new process group, and collects its output. */
   #spawn(program, args) {
     const child = spawn(program, args, {
       cwd: this.#folder,

@@ -22,7 +22,7 @@ import { fieldsOf, jsonOf, type Mismatch } from './matching.js'
 import { type CaseFailure, type CaseOutcome, type FiledCase, stepTitle } from './outcome.js'
 import type { Snapshots } from './snapshots.js'
 
-/** What a case needs besides itself. */
+/** Shared data for the cases of a file. */
 export interface CaseContext {
   readonly defaults: CaseFile['defaults']
   readonly snapshots: Snapshots
@@ -86,7 +86,7 @@ export class CaseRunner {
     const sinceMs = process.hrtime.bigint()
     let failures: readonly CaseFailure[]
     try {
-      // Nearly always, the routes of the requests are known before. Otherwise all routes are compiled.
+      // The routes of the requests can nearly always be predicted. Otherwise all routes are compiled.
       failures = (await this.#attempt(one, context, false)) ?? (await this.#attempt(one, context, true)) ?? []
     } catch (error) {
       failures = [{ step: 'setup', mismatches: [], notes: [messageOf(error)] }]
@@ -185,7 +185,7 @@ export class CaseRunner {
 function unlistedCalls({ unlisted }: CaseServer): readonly Mismatch[] {
   return unlisted.map((call) => ({
     path: 'calls',
-    expected: 'only calls that `calls` of the case lists',
+    expected: 'only calls that the case lists in `calls`',
     actual: call,
   }))
 }

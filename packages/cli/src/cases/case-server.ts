@@ -9,7 +9,7 @@ export interface CaseResponses {
   readonly calls?: WrittenResponses
 }
 
-/** The fake servers of one case: gives the responses in their order, and keeps what was received. */
+/** The fake servers of one case: returns the listed responses in order, and records requests. */
 export class CaseServer implements FakeBehaviour {
   /** Requests to upstreams, and calls of policies, since `clear`. */
   readonly seen: SeenRequest[] = []

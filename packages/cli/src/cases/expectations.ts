@@ -13,7 +13,7 @@ export interface Observed extends Pick<TrialResult, 'route' | 'steps'> {
   readonly record: () => TrafficRecord | null
 }
 
-/** Returns what differs from the expected results, except for the snapshot. */
+/** Returns the differences from the expected results, except for the snapshot. */
 export function unmet(expected: Expected, observed: Observed): readonly Mismatch[] {
   const { route, policies = {}, upstream, calls, response, record } = expected
   return [
@@ -28,7 +28,7 @@ export function unmet(expected: Expected, observed: Observed): readonly Mismatch
   ]
 }
 
-/** Returns what differs from the expected response. */
+/** Returns the differences from the expected response. */
 export function responseMismatches(
   expected: NonNullable<Expected['response']>,
   response: TrialResponse,

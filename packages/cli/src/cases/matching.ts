@@ -70,7 +70,7 @@ export function expectedFields(headers: Readonly<Record<string, unknown>>): Reco
   )
 }
 
-/** Returns the value of a JSON text; undefined if it is none. */
+/** Parses a JSON text. Returns undefined if it is invalid. */
 export function jsonOf(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString())

@@ -20,7 +20,7 @@ export async function runRemotely(one: FiledCase, context: CaseContext, url: URL
     return { file, line, name, status, ms: performance.now() - sinceMono, failures, skipped }
   }
   const needs = localNeedOf(one, context)
-  if (needs !== null) return outcome([], `needs ${needs}, which --url does not have`)
+  if (needs !== null) return outcome([], `needs ${needs}, which is not available with --url`)
   const unchecked = new Set<string>()
   for (const [i, step] of one.steps.entries()) {
     const { expect = {} } = step
@@ -41,7 +41,7 @@ export async function runRemotely(one: FiledCase, context: CaseContext, url: URL
   return outcome([], unchecked.size === 0 ? '' : `not checked with --url: ${[...unchecked].join(', ')}`)
 }
 
-/** Returns what a case needs of the gateway in this process, or null. */
+/** Returns the feature of a case that only `gw test` without `--url` has, or null. */
 function localNeedOf({ at, steps, upstreams, calls }: FiledCase, { defaults }: CaseContext): string | null {
   if (at !== undefined || defaults?.at !== undefined || steps.some(({ advance }) => advance !== undefined))
     return 'the fake clock'

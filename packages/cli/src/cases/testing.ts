@@ -82,7 +82,7 @@ export async function report(dir: string, ...args: string[]): Promise<Report> {
   return { ...outcome, ...(JSON.parse(outcome.stdout) as Pick<Report, 'cases' | 'coverage'>) }
 }
 
-/** Returns the paths of what differed, or the setup error, by case. */
+/** Returns the paths of the differences, or the setup error, by case. */
 export function failedPaths({ cases }: Report): Record<string, string> {
   const texts = cases.map(({ name, failures }) => {
     const paths = failures.flatMap(({ mismatches, notes }) => [

@@ -21,7 +21,7 @@ export async function watchAndRun(files: readonly string[]): Promise<number> {
       const child = spawn(process.execPath, [...process.execArgv, ...args], { stdio: 'inherit' })
       await once(child, 'exit')
       if (signal.aborted) break
-      say('\nwaiting for changes; Ctrl-C ends')
+      say('\nwaiting for changes; Ctrl-C to stop')
       await changes.next(signal)
     }
   } finally {

@@ -134,7 +134,7 @@ test('the files of a document travel with it, but neither secrets nor folders do
         '/one',
         '    policies: [{ use: basic-auth, with: { users: [{ name: a, password: Zq7-secret }] } }]\n',
       ),
-      /routes\[0\]\.policies\[0\]\.with\.users\[0\]\.password' is a secret in clear text/,
+      /routes\[0\]\.policies\[0\]\.with\.users\[0\]\.password' is a plaintext secret/,
     ],
   ]
   for (const [text, reason] of refused) {

@@ -102,7 +102,7 @@ test('requests are shown with policies and mocks, mistakes with their place, and
   edit('status: 200', 'stats: 200')
   await line(
     gateway,
-    /gateway\.yaml:12:\d+: unknown key 'stats' \(did you mean 'status'\?\)\n\S+ the previous document keeps/,
+    /gateway\.yaml:12:\d+: unknown key 'stats' \(did you mean 'status'\?\)\n\S+ the previous document stays active/,
   )
   assert.equal((await get('/hello')).status, 200)
   edit('stats: 200', 'status: 201')
@@ -111,7 +111,7 @@ test('requests are shown with policies and mocks, mistakes with their place, and
   edit('status: 201', 'status: ten')
   await line(
     gateway,
-    /gateway\.yaml:12:\d+: .*\n\S+ the previous document keeps[\s\S]*the previous document keeps/,
+    /gateway\.yaml:12:\d+: .*\n\S+ the previous document stays active[\s\S]*the previous document stays active/,
   )
   edit('status: ten', 'status: 201')
   await line(gateway, /gateway\.yaml: valid, no changes\n/)
@@ -210,13 +210,13 @@ test('on a terminal, keys select, open and clear requests, and mistakes disappea
   edit('status: 200', 'stats: 200')
   await terminal.press(
     '',
-    /gateway\.yaml:12:\d+: unknown key 'stats'[\s\S]*the previous document keeps serving/,
+    /gateway\.yaml:12:\d+: unknown key 'stats'[\s\S]*the previous document stays active/,
   )
   edit('stats: 200', 'status: 200')
   await terminal.press('', /valid, no changes/)
   const seen = terminal.text().length
   await terminal.press('o', /http:\S+\/ui/)
-  assert.doesNotMatch(terminal.text().slice(seen), /keeps serving/)
+  assert.doesNotMatch(terminal.text().slice(seen), /stays active/)
   await terminal.press('c', /waiting for requests/)
   await terminal.press('q', /\u001b\[\?1049l/)
   assert.equal(await terminal.exited, 0)

@@ -21,10 +21,10 @@ export function rulePage({ id, severity, title, why, bad, good }: LintRule): str
     title,
     '',
     ...folded(why, 80),
-    ...section('With a finding', bad),
-    ...section('Without one', good),
+    ...section('With the finding', bad),
+    ...section('Without it', good),
     ...section(
-      'To switch it off',
+      'Disable it',
       `gw lint --disable ${id}\nx-lint: { disable: [${id}] }    in the document, or in a route, policy or upstream\n# gw-lint-disable-next-line ${id}`,
     ),
   ].join('\n')
@@ -37,7 +37,7 @@ function indented(text: string): string[] {
     .map((line) => `  ${line}`)
 }
 
-/** Breaks a text into lines at blanks. */
+/** Wraps a text at spaces. */
 function folded(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {

@@ -216,7 +216,7 @@ test('findings have positions and remedies, and exit with 2', async (t) => {
   const { code, stdout, stderr } = await gwInProcess(['lint', file])
   assert.equal(code, 2)
   assert.deepEqual(stdout.trim().split('\n'), [
-    `${file}:3:60: warning no-limit: there is no limit for the time of a request (write for example 60s, and 0s only on routes that stream)`,
+    `${file}:3:60: warning no-limit: requests have no total timeout (set for example 60s, and use 0s only on routes that stream)`,
     `${file}:4:3: warning unused: no route uses the upstream 'spare' (use it or remove it)`,
   ])
   assert.equal(stderr, '1 document checked: 2 warnings\n')

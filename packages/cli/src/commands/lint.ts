@@ -25,7 +25,7 @@ interface LintCommandOptions {
   readonly output: Format | 'sarif'
 }
 
-/** Checks documents for mistakes that are valid, and prints the findings with position and suggested fix. */
+/** Finds risky, slow or unused settings in valid documents, and prints them with position and suggested fix. */
 export async function lint(options: LintCommandOptions, ...operands: readonly string[]): Promise<ExitCode> {
   if (options.explain !== undefined || options.rules === true) return describe(options)
   const named = new Set([...operands, ...(options.config ?? [])])

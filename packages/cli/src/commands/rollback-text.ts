@@ -2,7 +2,7 @@ import { say } from '../output/output.js'
 
 /** A deploy that a rollback goes to. */
 export interface RollbackFacts {
-  /** For example `deploy 3`. */
+  /** Display name, such as `deploy 3`. */
   readonly name: string
   /** Deployment time, ISO 8601. */
   readonly at: string
@@ -12,7 +12,7 @@ export interface RollbackFacts {
   readonly wasRolledBack: boolean
 }
 
-/** Says on stderr what is deployed again, and warns if it was rolled back before. */
+/** Reports the target of a rollback on stderr, and warns if it was rolled back before. */
 export function sayRollback({ name, at, actor, note, wasRolledBack }: RollbackFacts): void {
   const by = actor === undefined ? '' : ` by ${actor}`
   say(`rollback to ${name} of ${at}${by}${note === '' ? '' : ` ("${note}")`}`)

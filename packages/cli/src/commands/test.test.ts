@@ -299,9 +299,9 @@ test('--url sends the requests to a running gateway and checks its responses', a
       ['passed', ''],
       ['failed', ''],
       ['passed', 'not checked with --url: route, record'],
-      ['skipped', 'needs the fake clock, which --url does not have'],
-      ['skipped', 'needs fake servers, which --url does not have'],
-      ['skipped', 'needs an assumed client, which --url does not have'],
+      ['skipped', 'needs the fake clock, which is not available with --url'],
+      ['skipped', 'needs fake servers, which is not available with --url'],
+      ['skipped', 'needs an assumed client, which is not available with --url'],
     ],
   )
   assert.deepEqual(seen, [

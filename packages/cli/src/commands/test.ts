@@ -73,7 +73,7 @@ async function runnerOf(
   }
 }
 
-/** The selected cases with their files. */
+/** Selected cases with their files. */
 class TestPlan {
   readonly #cases: readonly { readonly one: FiledCase; readonly context: CaseContext }[]
   readonly #options: TestOptions
@@ -114,9 +114,9 @@ class TestPlan {
 
   #skipReason({ skip, only }: FiledCase, before: readonly CaseOutcome[]): string {
     if (skip === true) return 'skip'
-    if (this.#hasOnly && only !== true) return 'another case has only'
+    if (this.#hasOnly && only !== true) return 'another case has `only`'
     const hasFailed = this.#options.bail === true && before.some(({ status }) => status === 'failed')
-    return hasFailed ? 'a case before failed' : ''
+    return hasFailed ? 'an earlier case failed' : ''
   }
 
   saveSnapshots(): void {

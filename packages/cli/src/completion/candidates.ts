@@ -8,7 +8,7 @@ export interface Candidate {
   readonly description: string
 }
 
-/** Printed before the candidates if file names are possible too. */
+/** Printed before the candidates if file names are also possible. */
 const FILES = '\tfiles\n'
 const FILE_OPTION = /<(file|dir|path)>/
 const FILE_ARGUMENT = /^(document|files?|dir|path)$/

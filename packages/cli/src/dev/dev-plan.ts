@@ -7,7 +7,7 @@ import { type MockedUpstream, MockedUpstreams, type MockMode } from './mocked-up
 
 /** Options for `DevPlan`. */
 export interface DevPlanOptions {
-  /** Port of the first listener, or null for that of the document. */
+  /** Port of the first listener, or null for the port in the document. */
   readonly port: number | null
   readonly mock: MockMode
   readonly config: string
@@ -39,7 +39,7 @@ export class DevPlan {
     return this.#upstreams.mocked
   }
 
-  /** True if a mocked upstream is reachable by now, or a file that a policy reads has changed. */
+  /** True if a mocked upstream has become reachable, or a file that a policy reads has changed. */
   async isOutdated(): Promise<boolean> {
     let hasChanged = false
     for (const [path, version] of this.#files) {
@@ -62,7 +62,7 @@ export class DevPlan {
     this.#uses = new Map(routes.flatMap(({ policies }) => policies.map(({ id, use }) => [id, use])))
     this.#noteFiles(bundle)
     const upstreams = await this.#upstreams.replaceIn(bundle)
-    // Development must not change what a controller or a production log knows.
+    // Development must not change the state of a controller or the records of a production log.
     const { control: _control, ...plan } = bundle.plan
     const adjusted: Plan = {
       ...plan,
@@ -90,14 +90,14 @@ export class DevPlan {
 
   #noteFiles({ values }: ConfigBundle): void {
     this.#files.clear()
-    // The other values are those of references.
+    // The other values belong to references.
     for (const name of Object.keys(values).filter((one) => !one.startsWith('${'))) {
       const path = resolve(dirname(this.#options.config), name)
       this.#files.set(path, fileVersion(path))
     }
   }
 
-  /** Moves the admin API to a free port at the start, if another gateway uses its own. */
+  /** Moves the admin API to a free port at the start, if another process uses its port. */
   async #adminAddress(admin: Plan['admin']): Promise<Address> {
     this.#isAdminMoved ??= await probePort(admin.host, admin.port).then(
       () => false,
@@ -120,7 +120,7 @@ function fileVersion(path: string): string {
   return `${ino} ${size} ${mtimeMs}`
 }
 
-/** Returns a route with its traffic log on. */
+/** Returns a route with its traffic log enabled. */
 function logged(text: string): string {
   if (!text.includes('"off":true')) return text
   return JSON.stringify({ ...(JSON.parse(text) as RoutePlan), log: null })

@@ -45,7 +45,7 @@ export class DevSession {
   readonly #log: OperationLog
   #supervisor: Supervisor | null = null
   #requests = 0
-  /** True if the last document was refused for a reason in the document. */
+  /** True if the last document was refused because of its errors. */
   #isRefused = false
 
   constructor(options: DevSessionOptions) {
@@ -59,8 +59,8 @@ export class DevSession {
   }
 
   /**
-   * Runs the gateway until the signal fires. While the document has mistakes at the start, it waits for the next
-   * version of the file.
+   * Runs the gateway until the signal fires. If the document has errors at the start, it waits for the next version
+   * of the file.
    * @throws Failure if the document cannot be read, or if the gateway cannot start or stops by itself
    */
   async run(signal: AbortSignal): Promise<void> {
@@ -81,7 +81,7 @@ export class DevSession {
     await Promise.race([aborted(signal), ended]).finally(() => clearInterval(poll))
   }
 
-  /** Step trace of a request as JSON, or null if it is not known any more. */
+  /** Step trace of a request as JSON, or null if it has been discarded. */
   traceOf(id: string): string | null {
     return this.#traces.get(id) ?? null
   }

@@ -77,11 +77,11 @@ function eventLines(event: Exclude<DevEvent, { kind: 'started' }>, document: str
   ]
 }
 
-/** Describes what serves while the document has mistakes. */
+/** Describes the state of the gateway while the document has errors. */
 export function stateAfterMistakes(isServing: boolean): string {
   return isServing
-    ? 'the previous document keeps serving until the mistakes are corrected'
-    : 'the gateway starts when the mistakes are corrected'
+    ? 'the previous document stays active until the errors are fixed'
+    : 'the gateway starts when the errors are fixed'
 }
 
 /** Describes an applied document by its number of changes. */

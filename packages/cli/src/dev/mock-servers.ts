@@ -4,7 +4,7 @@ import { canonicalPath } from '@sluice/core'
 import type { ApiDescription } from '@sluice/policies'
 import { exampleResponse } from './api-examples.js'
 
-/** An API that a mock answers for. */
+/** An API that a mock serves. */
 export interface MockedApi {
   readonly description: ApiDescription
   /** Prefix of the described paths in requests. */

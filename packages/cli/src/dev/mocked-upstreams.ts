@@ -47,7 +47,7 @@ export class MockedUpstreams {
     return bundle.plan.upstreams.map((upstream, i) => withMock(upstream, mocked[i]?.url))
   }
 
-  /** True if a target of a mocked upstream accepts connections by now. */
+  /** True if a target of a mocked upstream now accepts connections. */
   async isOutdated(): Promise<boolean> {
     if (this.#mode !== 'unreachable') return false
     const names = new Set(this.#mocked.map(({ name }) => name))

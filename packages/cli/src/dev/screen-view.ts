@@ -19,10 +19,10 @@ export interface ScreenOptions {
 
 /** Maximum number of requests in memory. */
 const MAX_ROWS = 1000
-/** Maximum number of messages and mistakes on the screen. */
+/** Maximum number of messages and document errors on the screen. */
 const MAX_MESSAGES = 4
 const MAX_MISTAKES = 8
-/** Time in milliseconds between two drawings of a busy screen. */
+/** Minimum time in milliseconds between two redraws. */
 const DRAW_MS = 50
 const HEADINGS = ['#', 'TIME', 'METHOD', 'PATH', 'ROUTE', 'POLICIES', 'STATUS', 'MS', '']
 const LIST_KEYS = 'up/down or number, enter open · c clear · o dashboard · q quit'
@@ -31,7 +31,7 @@ const [BOLD, RED, YELLOW, GREEN, INVERSE, RESET] = ['1', '31', '33', '32', '7', 
   (code) => `\u001b[${code}m`,
 )
 
-/** Shows requests and mistakes on the whole terminal. */
+/** Shows requests and document errors on the whole terminal. */
 export class ScreenView implements DevView {
   readonly #options: ScreenOptions
   readonly #screen: FullScreen

@@ -129,7 +129,7 @@ export class DocumentDraft {
   reportUnprotected(finding: FindingText): void {
     this.report.security({
       ...finding,
-      reason: `${finding.reason}; ${this.#allowUnprotected ? 'the route is NOT protected' : 'the route answers 503'}`,
+      reason: `${finding.reason}; ${this.#allowUnprotected ? 'the route is NOT protected' : 'the route returns 503'}`,
     })
   }
 
@@ -185,12 +185,12 @@ function compact(node: YAMLMap | YAMLSeq): void {
   if (parts.every(isScalar) && JSON.stringify(node).length <= MAX_FLOW) node.flow = true
 }
 
-/** Removes what would end a comment or confuse a terminal. */
+/** Removes characters that would end a comment or confuse a terminal. */
 function commentText(text: string): string {
   return visibleText(text).slice(0, 300)
 }
 
-/** Escapes `${` in all texts that are no references, so that a source cannot read variables or files. */
+/** Escapes `${` in all texts except references, so that a source cannot read variables or files. */
 function escaped(consumersFile: string, value: unknown): unknown {
   const inner = (part: unknown): unknown => escaped(consumersFile, part)
   if (value === CONSUMERS) return inner(consumersFile)

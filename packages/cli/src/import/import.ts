@@ -17,9 +17,9 @@ export interface SourceOptions {
 }
 
 /**
- * Returns the text of an imported document, which has been validated. Files and variables of the machine of the
- * gateway may be missing.
- * @throws Failure with the mistakes: values that Sluice does not accept
+ * Returns the text of an imported document, which has been validated. Files and variables of the gateway machine may
+ * be missing.
+ * @throws Failure with the errors: values that Sluice does not accept
  */
 export async function documentOf(
   draft: DocumentDraft,
@@ -31,7 +31,7 @@ export async function documentOf(
   throw new Failure(`the imported document is not valid:\n${problems.join('\n')}`, EXIT.invalid)
 }
 
-/** Returns the mistakes in a document, except missing files and variables. */
+/** Returns the errors in a document, except missing files and variables. */
 export async function problemsOf(draft: DocumentDraft, folder: string): Promise<string[]> {
   const scratch = mkdtempSync(join(tmpdir(), 'gw-import-'))
   try {

@@ -7,10 +7,10 @@ export function cleanName(text: string, otherwise: string): string {
   return words === '' ? otherwise : words.slice(0, MAX_NAME)
 }
 
-/** Names that are taken, each with the number of the last name derived from it. */
+/** Names in use, each with the number of the last name derived from it. */
 export type TakenNames = Map<string, number>
 
-/** Returns a name that is not taken yet, and takes it. */
+/** Returns an unused name, and reserves it. */
 export function uniqueName(name: string, taken: TakenNames): string {
   let number = taken.get(name)
   let free = name

@@ -11,7 +11,7 @@ export interface Finding {
   /** `file:line`. */
   readonly place: string
   readonly reason: string
-  /** Way to do it by hand in Sluice. */
+  /** Manual alternative in Sluice. */
   readonly remedy?: string
 }
 

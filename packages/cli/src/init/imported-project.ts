@@ -61,7 +61,7 @@ function routeCases({ routes }: Plan, { operations }: ApiOutline, api: ApiDescri
     const unserved = METHODS.find((method) => !methods.get(shape)?.includes(method))
     if (unserved !== undefined)
       wrongMethod ??= {
-        name: 'a method that the API does not have is refused',
+        name: 'an unsupported method is refused',
         request: `${unserved} ${request.target.split('?')[0]}`,
         expect: { upstream: 'none', response: 405 },
       }

@@ -11,7 +11,7 @@ import { type Project, projectFiles, STARTER_CASES, STARTER_DOCUMENT } from './p
 export interface InitOptions {
   /** True to overwrite existing files. */
   readonly force?: boolean
-  /** OpenAPI description from which the document and the test cases are made. */
+  /** OpenAPI description from which the document and the test cases are created. */
   readonly from?: string
 }
 
@@ -58,7 +58,7 @@ function writeFiles(directory: string, files: ReadonlyMap<string, string>, isFor
   if (existing.length > 0 && !isForced) {
     const list = existing.map((path) => `  ${path}`).join('\n')
     throw new Failure(
-      `${directory} has files of this name; nothing was written:\n${list}\nremove them, choose another folder, or overwrite them with --force`,
+      `these files already exist in ${directory}; nothing was written:\n${list}\nremove them, choose another folder, or use --force to overwrite them`,
     )
   }
   try {

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 
-/** Facts that the files of a project contain. */
+/** Values for the files of a project. */
 export interface Project {
   readonly name: string
   /** Version of `@sluice/cli`. */
@@ -51,7 +51,7 @@ export const STARTER_CASES = {
       },
     },
     {
-      name: 'a method that the route does not have is refused',
+      name: 'an unsupported method is refused',
       request: 'DELETE /hello/world',
       expect: { upstream: 'none', response: { status: 405 } },
     },
@@ -73,7 +73,7 @@ export function projectFiles(project: Project): ReadonlyMap<string, string> {
     ['.gitignore', 'data/\nnode_modules/\ntest-results.xml\n.env\n'],
     ['.github/workflows/gateway.yml', workflow()],
     ['package.json', json(packageOf(name, version))],
-    // In one line: the schemas contain every policy and are not meant to be read.
+    // On one line: the schemas contain every policy and are for editors, not for people.
     ['gateway.schema.json', `${JSON.stringify(schemas.document)}\n`],
     ['tests.schema.json', `${JSON.stringify(schemas.cases)}\n`],
     ['.vscode/settings.json', json(editorSettings())],
@@ -142,12 +142,12 @@ An API gateway with Sluice.
 | \`npm run dev\` | runs the gateway with a live view, reloads it on save, and mocks unreachable upstreams |
 | \`npm test\` | runs the cases in \`tests\` |
 | \`npm run lint\` | checks the document: errors, risky settings and format |
-| \`npm run schema\` | updates the editor schemas after an update of \`@sluice/cli\` |
+| \`npm run schema\` | regenerates the editor schemas after an update of \`@sluice/cli\` |
 
 | file | content |
 | --- | --- |
 | \`gateway.yaml\` | listeners, routes, policies and upstreams |
-| \`tests/*.test.yaml\` | requests and what you expect of them |
+| \`tests/*.test.yaml\` | test requests and expected results |
 | \`.github/workflows/gateway.yml\` | the same checks in CI |
 | \`*.schema.json\` | completion and validation in editors |
 

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { visibleText } from '@sluice/core/visible-text'
 import { complainText, isSilent } from './output.js'
 
-/** Values of the shared state: the thread may write, is writing, or must not write any more. */
+/** Values of the shared state: the thread may write, is writing, or must stop writing. */
 export const STATE = { free: 0, writing: 1, ended: 2 } as const
 /** Indices of the shared numbers. */
 export const AT = { state: 0, lines: 1 } as const

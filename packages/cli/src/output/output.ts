@@ -108,7 +108,7 @@ export async function printValue(value: object, format: Format): Promise<void> {
   } else printData(`${JSON.stringify(versioned, null, format === 'jsonl' ? 0 : 2)}\n`)
 }
 
-/** Forgets the output of the command before, in a process that runs several. */
+/** Resets the output state, in a process that runs several commands. */
 export function beginCommand(): void {
   written = { errors: [], hasResult: false }
 }

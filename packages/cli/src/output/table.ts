@@ -44,7 +44,7 @@ export function tableLines(
 
 /**
  * Formats rows as columns with headings. A table wider than `maxWidth` first gets its texts cut, ending in "…". Then
- * minor columns are left out, and at last ids and URLs are cut.
+ * minor columns are left out, and finally ids and URLs are cut.
  */
 export function fittedTable(
   headings: readonly Heading[],

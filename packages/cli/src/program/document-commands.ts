@@ -34,9 +34,7 @@ export function addDocumentCommands(program: GwCommand): void {
 function addLint(program: GwCommand): void {
   program
     .command('lint')
-    .description(
-      'check documents for mistakes that are valid: security, order of policies, limits, unused parts',
-    )
+    .description('find risky, slow or unused settings in valid documents')
     .argument('[documents...]', 'document files; default gateway.yaml')
     .option('-c, --config <file>', 'document file; - reads from stdin; repeatable', collect)
     .option('--rules', 'list all rules')
@@ -44,11 +42,11 @@ function addLint(program: GwCommand): void {
     .option('--disable <rule>', 'do not check a rule; repeatable', collect)
     .choice(
       '--fail-on <severity>',
-      'least severity that exits with 2',
+      'minimum severity that exits with 2',
       ['error', 'warning', 'info'],
       'warning',
     )
-    .option('--online', 'also check with the network that targets can be reached')
+    .option('--online', 'also connect to each target')
     .choice('-o, --output <format>', 'output format', ['table', 'json', 'yaml', 'sarif'], 'table')
     .runs(async () => (await import('../commands/lint.js')).lint)
     .example(
@@ -123,10 +121,7 @@ function addInit(program: GwCommand): void {
     .command('init')
     .description('create a project: a document, tests, a CI workflow, and schemas for editors')
     .argument('[dir]', 'folder of the project; default: this folder')
-    .option(
-      '--from <file>',
-      'OpenAPI description of the API: routes, request checks and test cases come from it',
-    )
+    .option('--from <file>', 'OpenAPI description to create routes, request validation and test cases from')
     .option('--force', 'overwrite existing files')
     .runs(async () => (await import('../commands/init.js')).init)
     .example('gw init my-gateway', 'gw init my-gateway --from openapi.yaml')
@@ -139,11 +134,11 @@ function addDev(program: GwCommand): void {
     .document()
     .option(
       '-p, --port <port>',
-      'port of the first listener; default: that of the document',
+      'port of the first listener; default: from the document',
       wholeNumber(0, 65_535),
     )
     .option('--workers <n>', 'worker processes', wholeNumber(1, 64), 1)
-    .choice('--mock <which>', 'upstreams to replace by mocks', ['unreachable', 'all', 'none'], 'unreachable')
+    .choice('--mock <which>', 'upstreams to mock', ['unreachable', 'all', 'none'], 'unreachable')
     .output('table', 'json')
     .runs(async () => (await import('../commands/dev.js')).dev)
     .example('gw dev gateway.yaml', 'gw dev gateway.yaml --port 8081 --mock all')

@@ -6,7 +6,7 @@ import type { Format } from '../output/output.js'
 import { exampleText, GwHelp, wrappedExample } from './help.js'
 import { optionForWord } from './stray-words.js'
 
-/** For `gw bench`, which would load a second copy of commander otherwise. */
+/** Exported for `gw bench`, which would otherwise load a second copy of commander. */
 export { InvalidArgumentError }
 
 /** Implementation of a command. It returns its exit code; nothing is success. */
@@ -126,7 +126,7 @@ export class GwCommand extends Command {
     return this
   }
 
-  /** Refuses options without the one that gives them a meaning. */
+  /** Refuses options without the option that they depend on. */
   onlyWith(name: string, ...others: readonly string[]): this {
     const { long: needed } = this.#optionOf(name)
     const options = others.map((other) => this.#optionOf(other))

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** Options that a word of this form is probably for, the likeliest first. The first matching form counts. */
+/** Options that accept a word of this form, the most likely first. The first matching form counts. */
 const FORMS: readonly (readonly [form: RegExp, options: readonly string[]])[] = [
   [/^https?:\/\//, ['--url', '--upstream', '--elasticsearch', '--control', '--server']],
   [/^[\w.-]+:\d+$/, ['--listen', '--host', '--client', '--server']],

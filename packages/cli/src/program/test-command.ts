@@ -14,7 +14,7 @@ export function addTest(program: GwCommand): void {
     .option('--url <url>', 'send the requests to a running gateway; checks only responses')
     .choice('--reporter <name>', 'format of the report', ['spec', 'tap', 'junit'], 'spec')
     .option('--output-file <file>', 'file for the report; spec is still printed')
-    .option('--coverage-min <share>', 'fail if fewer routes have a case, for example 80%', percent)
+    .option('--coverage-min <share>', 'minimum share of routes with a case, for example 80%', percent)
     .output('table', 'json')
     .runs(async () => (await import('../commands/test.js')).test)
     .example(

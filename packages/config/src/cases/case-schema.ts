@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { duration, integer, mapOf, object, oneOf } from '../schema/build.js'
 
-/** Limits of a case file. They bound the work of a mistyped number. */
+/** Limits of a case file. They limit the effect of a typo in a number. */
 const MAX_ITEMS = 10_000
 const MAX_DURATION = { min: '0s', max: '3650d' }
 const ANY_NAME = Type.String({ minLength: 1, maxLength: 4096 })
 
-/** Creates the schema of a map with few restrictions on its keys. */
+/** Creates the schema of a map with arbitrary keys. */
 function named<S extends ReturnType<typeof Type.Unsafe>>(value: S, description: string) {
   return Type.Optional(mapOf(value, { description, propertyNames: ANY_NAME, maxProperties: 1000 }))
 }
@@ -40,7 +40,9 @@ const fakeResponse = object(
     headers,
     ...body,
     delay: Type.Optional(
-      duration(MAX_DURATION, { description: 'Time until the response. The fake clock moves; nobody waits.' }),
+      duration(MAX_DURATION, {
+        description: 'Delay of the response on the fake clock. It takes no real time.',
+      }),
     ),
     fail: Type.Optional(
       oneOf(['refused', 'reset'], {
@@ -77,7 +79,7 @@ const consumer = Type.Unsafe<
 >({
   type: ['string', 'object'],
   description:
-    'Consumer that authenticating policies accept without credentials: an id that a policy of the route knows, or `{ id, groups, roles, scopes, metadata }`.',
+    'Consumer that authentication policies accept without credentials: an id that a policy of the route knows, or `{ id, groups, roles, scopes, metadata }`.',
 })
 
 const requestObject = object(
@@ -177,7 +179,7 @@ const expected = object(
       Type.Boolean({ description: 'True to compare the response with the one in a snapshot file.' }),
     ),
   },
-  { description: 'Expected results. What is absent is not checked.' },
+  { description: 'Expected results. Absent keys are not checked.' },
 )
 
 const step = {

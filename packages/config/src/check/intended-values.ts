@@ -1,7 +1,7 @@
 const TRUE = new Set(['true', 'yes', 'y', 'on', '1', 'enabled', 'enable'])
 const FALSE = new Set(['false', 'no', 'n', 'off', '0', 'disabled', 'disable'])
 
-/** Units as people write them, and as the document has them. */
+/** Units in common spellings, and in the notation of the document. */
 const UNITS: readonly (readonly [RegExp, string])[] = [
   [/^(ms|msecs?|millis|milliseconds?)$/, 'ms'],
   [/^(s|secs?|seconds?)$/, 's'],
@@ -27,8 +27,8 @@ const MAX_LENGTH = 60
 const SCHEMES = ['http', 'https', 'redis', 'udp']
 
 /**
- * Returns the values that may be meant by a scalar in the notation of another system, such as `yes`, `100/minute`,
- * `16 KiB` or `0.1` for 10 %. The most likely one is first. The caller keeps those that are valid.
+ * Returns possible corrections of a scalar in the notation of another system, such as `yes`, `100/minute`,
+ * `16 KiB` or `0.1` for 10 %. The most likely one comes first. The caller keeps the valid ones.
  */
 export function intendedValues(value: string | number | boolean): readonly (string | number | boolean)[] {
   const written = String(value).trim()

@@ -30,7 +30,7 @@ const MISTAKES: readonly (readonly [string, string])[] = [
     'req.path matches "/a"',
     `9: 'matches' is not part of the language (use a function, for example req.path.matches("^/a"))`,
   ],
-  ['req.method in ("GET", "PUT")', `20: a list after 'in' needs brackets (write in ["a", "b"])`],
+  ['req.method in ("GET", "PUT")', `20: a list after 'in' needs square brackets (write in ["a", "b"])`],
   ['size(req.path) > "1"', '0: no such overload: int > string (remove the quotes around the number)'],
   ['req.path > 1', '0: no such overload: string > int (quote the number, or convert the text: int(...))'],
   ['!req.method', '0: no such overload: !string (compare the value, for example with == "")'],

@@ -53,7 +53,7 @@ const CHARACTERS: readonly (readonly [RegExp, string, string])[] = [
   [/^\{\{/, '{{', 'write names without braces, for example req.path'],
 ]
 
-/** Functions by the names that other languages have for them. */
+/** Functions by their names in other languages. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   tolower: 'lower',
   tolowercase: 'lower',
@@ -96,7 +96,7 @@ const TOKENS: Readonly<Record<string, string>> = {
 }
 const GUIDE = 'see docs/guides/conditions.md for the syntax'
 
-/** Explains a mistake for which the summary of the parser is not helpful. */
+/** Explains a syntax error for which the message of the parser is not helpful. */
 export function explainSyntax(summary: string, offset: number, text: string): ConditionIssue {
   return (
     textIssue(text, summary, offset) ??
@@ -118,13 +118,13 @@ function textIssue(text: string, summary: string, offset: number): ConditionIssu
       remedy: `add ${text[offset]}`,
     }
   if (/\bin\s*\([^)]*$/.test(text.slice(0, offset)) && summary.endsWith('got COMMA'))
-    return { message: "a list after 'in' needs brackets", offset, remedy: 'write in ["a", "b"]' }
+    return { message: "a list after 'in' needs square brackets", offset, remedy: 'write in ["a", "b"]' }
   // The word that follows a string directly: the string ended too early.
   if (/\w/.test(text[offset] ?? '') && /['"]\w*$/.test(text.slice(0, offset)))
     return {
       message: 'a string ends before this word',
       offset,
-      remedy: 'use the other kind of quotes around a text that contains a quote',
+      remedy: 'use the other kind of quotes for a string that contains a quote',
     }
   return null
 }

@@ -140,7 +140,7 @@ function shapeOfDocument({ contents, directives }: Document.Parsed): unknown {
     },
   })
   const isAmbiguous = new Set(anchors).size < anchors.length
-  // With two anchors of one name, the order decides, so that it must not change.
+  // With two anchors of one name, the order decides. It must not change.
   return [shapeOf(contents), targets.size, isAmbiguous ? anchors : null, directives.tags]
 }
 

@@ -1,6 +1,6 @@
 import { type Document, isScalar, parseDocument, Scalar, visit } from 'yaml'
 
-/** Minimum length of a text that is kept as written, in characters. A placeholder needs so many to be unique. */
+/** Minimum length in characters of a text that is kept as written. Shorter placeholders would not be unique. */
 const LEAST = 8
 const HEADER = /^[|>]-?(?=[ \t]*(?:#.*)?\n)/
 

@@ -6,7 +6,7 @@ const MARKED = new RegExp(`(:(?: [&!]\\S+)*)\\n *#${MARK}`, 'g')
 
 /**
  * Attaches each comment to the part that it describes: comments at the top to the document, comments on the line of a key
- * to that line, and other comments to the first part below them. The library attaches all of these to what comes next.
+ * to that line, and other comments to the first part below them. The library attaches all of them to the next part.
  */
 export function attachComments(document: Document, source: string): void {
   attachTop(document)

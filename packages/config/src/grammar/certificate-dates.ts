@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 
-/** A certificate that is not valid, or soon no longer. */
+/** A certificate that is not valid or expires soon. */
 export interface CertificateWarning {
   readonly kind: 'expired' | 'not-yet-valid' | 'expires-soon'
   /** Common name of the subject, or the whole subject. */
@@ -10,7 +10,7 @@ export interface CertificateWarning {
 }
 
 const DAY_MS = 86_400_000
-/** Time before the end in which a warning is given, in milliseconds. */
+/** Time before expiry in which a warning is given, in milliseconds. */
 const SOON_MS = 14 * DAY_MS
 /** Maximum number of certificates that are read from a text. System bundles have about 150. */
 const MAX_CERTIFICATES = 500
@@ -20,7 +20,7 @@ const EMBEDDED = /(?:<(?:\w+:)?X509Certificate>|"x5c"\s*:\s*\[\s*")\s*([A-Za-z0-
 
 /**
  * Returns the certificates in a text that need attention: PEM, SAML metadata or a JWKS. Others are ignored.
- * @param soonMs time before the end in which a certificate needs attention, in milliseconds
+ * @param soonMs time before expiry in which a certificate needs attention, in milliseconds
  */
 export function certificateWarnings(
   text: string,

@@ -82,7 +82,7 @@ async function findingsOf(
   return withoutDuplicates(findings)
 }
 
-/** Reports names in `x-lint` that are no rules, because they disable nothing. */
+/** Reports unknown rule names in `x-lint`, because they disable nothing. */
 function unknownNames(disabledRules: DisabledRules, { name: file, text }: DocumentSource): LintFinding[] {
   const known = LINT_RULES.map(({ id }) => id)
   const yaml = readYaml(text)

@@ -48,7 +48,7 @@ test('a secret that is written out is found where it stands; one that is referre
   ])
 })
 
-test('a document with a secret in clear text is refused at its place if asked for', () => {
+test('a document with a plaintext secret is refused with its position if asked for', () => {
   const text = `version: 1
 listeners: [{ address: '127.0.0.1:80' }]
 policies:

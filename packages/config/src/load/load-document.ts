@@ -50,7 +50,7 @@ export interface LoadOptions {
    * are read.
    */
   readonly isForElsewhere?: boolean
-  /** True if secrets in clear text are errors, except digests of secrets. The policies must be loaded. */
+  /** True if plaintext secrets are errors, except digests of secrets. The policies must be loaded. */
   readonly refusesSecrets?: boolean
   /** Called with the whole document if it is valid. */
   readonly examine?: (inspection: Inspection) => void
@@ -198,7 +198,7 @@ function reportSecrets(root: unknown, catalog: Catalog, report: Report): void {
   for (const path of writtenSecretPaths(root, catalog)) {
     if (path.at(-1) === 'sha256') continue
     const remedy = 'use a reference, such as ${env:NAME}; the gateway resolves it'
-    report.add({ path, message: `'${formatPath(path)}' is a secret in clear text`, remedy })
+    report.add({ path, message: `'${formatPath(path)}' is a plaintext secret`, remedy })
   }
 }
 

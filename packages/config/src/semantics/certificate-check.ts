@@ -20,7 +20,7 @@ export function checkCertificateDates(inspection: Inspection): void {
   for (const finding of certificateFindings(inspection)) inspection.report.add(finding)
 }
 
-/** Returns the warnings about certificates. @param soonMs time before the end of a certificate in which it needs attention */
+/** Returns the warnings about certificates. @param soonMs time before expiry in which a certificate needs attention */
 export function certificateFindings(inspection: Inspection, soonMs?: number): readonly Finding[] {
   const { whole, catalog, readFile, report } = inspection
   const nowMs = Date.now()

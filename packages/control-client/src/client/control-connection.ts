@@ -103,7 +103,7 @@ export class ControlConnection {
     socket.send(JSON.stringify(message))
   }
 
-  /** Closes the connection. `isLeaving`: tells the controller that the gateway has shut down in order. */
+  /** Closes the connection. `isLeaving`: tells the controller that the gateway has shut down gracefully. */
   close({ isLeaving = false } = {}): void {
     this.#isClosed = true
     clearTimeout(this.#retry)

@@ -18,7 +18,7 @@ export interface MembersOptions {
   readonly controller: string
   /** Called with the report of a member after each change. */
   readonly onReport: (report: MemberReport, due: Due) => void
-  /** Called when a member has shut down in order. */
+  /** Called when a member has shut down gracefully. */
   readonly onLeave: (group: string, member: string) => void
   readonly onProblem: (event: string, error: unknown) => void
 }
@@ -156,6 +156,6 @@ export interface MemberConnection {
   /** True if the member had another connection, which is closed. */
   readonly isReconnect: boolean
   receive(message: MemberMessage): void
-  /** Must be called when the connection is closed. `isLeaving`: the member has shut down in order. */
+  /** Must be called when the connection is closed. `isLeaving`: the member has shut down gracefully. */
   closed(isLeaving: boolean): void
 }

@@ -49,7 +49,7 @@ export class FleetReports {
     this.#listeners.add(listener)
   }
 
-  /** All members known to any controller. */
+  /** Members that any controller knows. */
   members(): KnownMember[] {
     return knownMembers(this.#reports, this.#options.own(), this.#options.controller)
   }

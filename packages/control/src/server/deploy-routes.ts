@@ -77,7 +77,7 @@ interface Exchange<Body = unknown> {
   readonly reply: FastifyReply
 }
 
-/** What a request deploys. */
+/** Target and conditions of a deploy request. */
 interface DeployTarget {
   readonly group: string
   /** Part of the source; null: all of it. */

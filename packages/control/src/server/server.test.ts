@@ -122,7 +122,7 @@ test('progress is sent line by line', async (t) => {
   assert.equal((await linesOf('/b')).at(-1)?.code, 'GW_CONTROL_ABORTED')
 })
 
-test('invalid documents, secrets in clear text and private keys are refused with their places', async (t) => {
+test('invalid documents, plaintext secrets and private keys are refused with their places', async (t) => {
   const controller = await TestController.start(t)
   const valid = documentWith('/a')
   const secret = `${valid}    policies: [{ use: basic-auth, with: { users: [{ name: a, password: geheim }] } }]\n`
@@ -138,7 +138,7 @@ test('invalid documents, secrets in clear text and private keys are refused with
   for (const { status, body } of [broken, unknown, written, keyed])
     assert.deepEqual([status, body.code], [422, 'GW_CONTROL_DOCUMENT_INVALID'], JSON.stringify(body))
   assert.match(JSON.stringify(unknown.body.diagnostics), /resbond/)
-  assert.match(written.body.diagnostics[0]!.message, /routes\[0\].*password' is a secret in clear text/)
+  assert.match(written.body.diagnostics[0]!.message, /routes\[0\].*password' is a plaintext secret/)
   assert.doesNotMatch(JSON.stringify(written.body), /geheim/)
   assert.equal(keyed.body.diagnostics[0]?.file, 'tls/key.pem')
   assert.equal(referenced.status, 200, JSON.stringify(referenced.body))
@@ -284,7 +284,7 @@ test('a removed member is forgotten, a connected one is not', async (t) => {
   assert.deepEqual((await controller.call('GET', '/v1/members')).body.members, [])
 })
 
-test('a member that shuts down in order is forgotten, one whose connection breaks counts as missing', async (t) => {
+test('a member that shuts down gracefully is forgotten, one whose connection breaks counts as missing', async (t) => {
   const controller = await TestController.start(t)
   const [left, broken] = [await controller.member(), await controller.member()]
   left.member.close({ isLeaving: true })

@@ -169,8 +169,8 @@ export interface LogSink {
   record(x: Exchange): void
   identity(): LogIdentity
   /**
-   * Flushes pending records for at most `deadlineMs` milliseconds, then stops the sink's thread. A thread that does not
-   * react, for example because it is loading a client library on a busy machine, is given up after `patienceMs`
+   * Flushes pending records for at most `deadlineMs` milliseconds, then stops the sink's thread. The thread may
+   * not react, for example while it loads a client library on a busy machine. It is then abandoned after `patienceMs`
    * milliseconds, and its records are lost. Default: `deadlineMs`.
    */
   close(deadlineMs: number, patienceMs?: number): Promise<void>

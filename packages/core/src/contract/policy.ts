@@ -191,8 +191,8 @@ export interface Policy<S extends TSchema = TSchema, C = Static<S>> {
    */
   answersPaths?(config: C): readonly string[]
   /**
-   * Returns the kind of decision that the policy takes about requests with this configuration, for `gw lint`.
-   * Not needed if `authenticates` or `needsConsumer` tells it. Absent or null: it takes none.
+   * Returns the kind of decision that the policy makes about requests with this configuration, for `gw lint`.
+   * Not needed if `authenticates` or `needsConsumer` implies it. Absent or null: it makes none.
    */
   decides?(config: C): PolicyDecision | null
   /**

@@ -1,6 +1,6 @@
 /** A deploy in a history. */
 export interface PastDeploy {
-  /** Digest of what was deployed. */
+  /** Digest of the deployed document. */
   readonly content: string
   /** True if it was a rollback. */
   readonly isRollback: boolean

@@ -60,7 +60,7 @@ function failureOf(error: unknown): SystemFailure | null {
       syscall,
       subject: path ?? hostname ?? (address === undefined ? '' : hostPort(address, port)),
     }
-  // Clients of servers copy only the message into their own errors.
+  // Client libraries copy only the message into their own errors.
   const [, call, copied, subject = ''] =
     /^(connect|listen|getaddrinfo|read|write) (E[A-Z_]+)(?: (\S+))?$/.exec(error.message) ?? []
   return call === undefined || copied === undefined ? null : { code: copied, syscall: call, subject }
@@ -86,7 +86,7 @@ function hostPort(address: string, port: number | undefined): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
-/** Returns the message of any thrown value. That of a system call names the file or address, and no error code. */
+/** Returns the message of any thrown value. For a system call, it names the file or address, not a code. */
 export function messageOf(error: unknown): string {
   // A host with several addresses fails with one error per address; the first one represents them.
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0])

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { reasonOf } from '../lib/system-error.js'
 
-/** Options of TLS that name files. Null and absent are the same. */
+/** TLS options that name files. Null and absent are equivalent. */
 export interface TlsFileNames {
   readonly caFile?: string | null
   readonly certFile?: string | null

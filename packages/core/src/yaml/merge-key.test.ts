@@ -23,9 +23,9 @@ for (const [behaviour, text, expected] of MERGED) {
 const REFUSED: readonly (readonly [string, string])[] = [
   ['{ <<: *x, <<: *y }', "5:19 duplicate key '<<' (write one list: <<: [*a, *b])"],
   ['{ <<: *x, a: 1, a: 2 }', "5:25 duplicate key 'a' (keep one of them)"],
-  ['{ <<: 1 }', "5:11 '<<' merges objects only"],
-  ['{ <<: }', "5:11 '<<' merges objects only"],
-  ['{ <<: [*x, 1] }', "5:11 '<<' merges objects only"],
+  ['{ <<: 1 }', "5:11 '<<' can only merge objects"],
+  ['{ <<: }', "5:11 '<<' can only merge objects"],
+  ['{ <<: [*x, 1] }', "5:11 '<<' can only merge objects"],
   ['&r { <<: *r }', '5:18 this alias refers to a value that contains it (write the value without an alias)'],
 ]
 

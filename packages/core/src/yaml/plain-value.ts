@@ -136,7 +136,7 @@ class Reader {
     if (isMap(source)) return this.#repeat(at, source, () => this.#members(source)) ?? new Map()
     // An alias without an anchor is already reported.
     const remedy = 'write <<: *name with the anchor &name of an object, or quote the key if it is a name'
-    if (source !== undefined) this.#addIssue(at, "'<<' merges objects only", remedy)
+    if (source !== undefined) this.#addIssue(at, "'<<' can only merge objects", remedy)
     return new Map()
   }
 

@@ -33,8 +33,8 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Validates a response field. ASCII is sent unchanged, values with bytes from 0x80 on must be written as Latin-1, and
- * anything that could end the line (response splitting) or frame the body is refused.
+ * Validates a response field. ASCII is sent unchanged. Values with bytes from 0x80 on must be written as Latin-1.
+ * Anything that could end the line (response splitting) or frame the body is refused.
  */
 export function checkField(name: string, value: string): typeof PLAIN | typeof NEEDS_LATIN1 | typeof REFUSED {
   if (!isToken(name) || OWN_FIELDS.has(name.toLowerCase())) return REFUSED

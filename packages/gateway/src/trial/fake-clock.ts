@@ -29,7 +29,7 @@ export const realTimers = {
 }
 
 /**
- * Shifts `Date`, `performance.now` and timers of this process. Time also passes by itself, so that nothing hangs.
+ * Shifts `Date`, `performance.now` and timers of this process. Real time also passes, so that nothing hangs.
  *
  *     Date              = real time + shift, set for each case
  *     performance.now   = real time + shift, which only grows

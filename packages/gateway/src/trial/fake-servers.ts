@@ -44,7 +44,7 @@ interface Server {
   readonly origin: string
 }
 
-/** Stands in for all servers that the gateway calls. They share one port, and are told apart by the client's port. */
+/** Replaces all servers that the gateway calls. They share one port, and the client's port identifies the server. */
 export class FakeServers {
   behaviour: FakeBehaviour = { refuses: () => false, respond: () => null }
   readonly #clock: FakeClock
@@ -95,7 +95,7 @@ export class FakeServers {
     const server = this.#connections.get(request.socket.remotePort ?? 0)
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    // A request that the gateway gives up is no request that the upstream has seen.
+    // A request that the gateway aborts does not count as received by the upstream.
     const isWhole = await new Promise((resolve) => {
       request.once('end', () => resolve(true)).once('close', () => resolve(false))
     })
@@ -108,7 +108,7 @@ export class FakeServers {
   }
 }
 
-/** Writes a response. The connection closes, so that each attempt meets `refuses`. */
+/** Writes a response. The connection closes, so that each attempt calls `refuses`. */
 function write(response: http.ServerResponse, { status, headers, body }: FakeResponse): void {
   response.sendDate = false
   const hasLength = status >= 200 && status !== 204 && status !== 304

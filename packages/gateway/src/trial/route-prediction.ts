@@ -5,7 +5,7 @@ import { applyRequest, type ExplainedRequest, listenerFor, targetOf } from '../e
 import { conditionMatches } from '../explain/rejected-route.js'
 import { compileRouter } from '../route/router.js'
 
-/** Returns a function that finds the route of a request without sending it; null if there is none. */
+/** Returns a function that finds the route of a request without sending it, or null. */
 export function routePrediction(plan: Plan, catalog: Catalog): (request: ExplainedRequest) => string | null {
   const router = compileRouter(
     plan.routes.map((route) => {

@@ -21,7 +21,7 @@ export interface TrialResponse {
   readonly error: string | null
 }
 
-/** Real time in milliseconds after which a request is given up. */
+/** Real timeout of a request in milliseconds. */
 const TIMEOUT_MS = 30_000
 
 /** Sends a request on a new connection from the client's address. Never rejects. */

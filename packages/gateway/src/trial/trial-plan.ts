@@ -5,7 +5,7 @@ import { answersPreflights } from '../compile/chain-order.js'
 /** Address from which the trial client connects, as a proxy that sends PROXY headers. */
 export const CLIENT_ADDRESS = '127.0.0.99'
 
-/** Returns a plan that needs nothing outside of this process: no TLS files, name servers, stores or log targets. */
+/** Returns a plan without external dependencies: no TLS files, name servers, stores or log targets. */
 export function trialPlan(plan: Plan): Plan {
   return {
     ...plan,

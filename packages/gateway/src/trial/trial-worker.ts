@@ -45,7 +45,7 @@ export interface TrialResult {
   readonly response: TrialResponse
   /** Finished exchange, or null if the gateway did not receive a request head. */
   readonly x: Exchange | null
-  /** Route, or null if the request has none. */
+  /** Route, or null if no route matches. */
   readonly route: string | null
   /** Runs of policies in their order. */
   readonly steps: readonly Pick<ShownStep, 'policy' | 'use' | 'outcome' | 'note'>[]
@@ -63,7 +63,7 @@ export interface TrialWorkerOptions {
 /** Maximum number of threads for work on large bodies. */
 const MAX_THREADS = 1
 const DESCRIPTORS = 65_536
-/** Shows everything: traces of a trial do not leave the process. */
+/** Masks nothing: traces of a trial do not leave the process. */
 const NO_MASK: StepMask = {
   header: (_, value) => value,
   query: (query) => query,

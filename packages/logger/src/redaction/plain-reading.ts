@@ -9,9 +9,9 @@ const URL_ESCAPE = /%[0-9a-fA-F]{2}/
 const XML_ESCAPE = /&(?:#|\w{1,8};)/
 
 /**
- * Returns a text with spaces in place of its harmless escapes, or null if it has other escapes. A value that is in
- * the text after any decoding is then also in the result, except for the quotes around the local part of an e-mail
- * address and for a plus that means a space.
+ * Returns a text with spaces in place of its harmless escapes, or null if it has other escapes. The result
+ * then contains every value that the text contains after any decoding. Exceptions: quotes around the local part of an
+ * e-mail address, and a plus that means a space.
  */
 export function plainReading(text: string): string | null {
   const isEscaped = text.includes('\\') || text.includes('%')

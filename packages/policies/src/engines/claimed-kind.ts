@@ -12,8 +12,8 @@ const KINDS = {
 const SKIPPED: ReadonlySet<number> = new Set([0, 0x09, 0x0a, 0x0d, 0x1e, 0x20, 0xef, 0xbb, 0xbf, 0xfe, 0xff])
 
 /**
- * Marks a parse error as ambiguous if the body claims to be of this kind, because the upstream may be able to read
- * a body that the gateway could not. Bodies of another kind are left to routes that do not inspect them.
+ * Marks a parse error as ambiguous if the body claims to be of this kind: the upstream may be able to read what the
+ * gateway could not. Bodies of another kind are left to routes that do not inspect them.
  */
 export function claimedKindError(
   kind: keyof typeof KINDS,

@@ -58,7 +58,7 @@ export class AccessMapping {
         ),
       }
     if (settings['nodelay'] === undefined && settings['burst'] !== undefined)
-      use.note(directive, 'requests within the burst are not delayed, they are sent at once')
+      use.note(directive, 'requests within the burst are sent at once, without delay')
     const options = {
       limit: `${rate}/${unit}`,
       burst: Number(settings['burst'] ?? 0) + 1,

@@ -44,7 +44,7 @@ export function actionOf(location: Location, named: NamedLocations, upstreams: U
 
 /** Reports a location that serves files, and returns the status of its answers. */
 function fileStatus({ scope, directive }: Location): number {
-  const reason = 'the location serves files or speaks another protocol than HTTP; the route answers 404'
+  const reason = 'the location serves files or uses a protocol other than HTTP; the route returns 404'
   const [cause] = ['fastcgi_pass', 'uwsgi_pass', 'scgi_pass', 'memcached_pass'].flatMap((name) =>
     scope.own(name),
   )
@@ -65,7 +65,7 @@ export function returnKeys(directive: Directive, scope: Scope): Readonly<Record<
     scope.use.leaveOut(directive, 'the URL depends on the request in a way that redirect does not support')
     return GATEWAY_ERROR
   }
-  if (code === 444) scope.use.note(directive, 'the gateway answers 403 instead of closing the connection')
+  if (code === 444) scope.use.note(directive, 'the gateway returns 403 instead of closing the connection')
   const type = scope.value('default_type')
   if (rest.includes('$'))
     scope.use.leaveOut(directive, 'the text depends on the request', 'use the policy mock')
@@ -103,7 +103,7 @@ function proxyKeys(
 ): Readonly<Record<string, unknown>> {
   const { scope } = location
   const refuse = (reason: string): Readonly<Record<string, unknown>> => {
-    scope.use.leaveOut(pass, `${reason}; the route answers 503`, 'add an upstream and name it in the route')
+    scope.use.leaveOut(pass, `${reason}; the route returns 503`, 'add an upstream and name it in the route')
     return GATEWAY_ERROR
   }
   const [, scheme = '', host = '', uri] = PASS.exec(scope.resolve(pass.args[0] ?? '')) ?? []

@@ -1,6 +1,6 @@
 import type { Directive } from './parse.js'
 
-/** Directives about processes, files, buffers and logs of nginx. The gateway needs no counterpart. */
+/** Directives about processes, files, buffers and logs of nginx. The document does not need them. */
 export const NOT_NEEDED =
   /^(user|worker_.*|pid|daemon|master_process|events|multi_accept|use|error_log|access_log|log_format|log_not_found|open_file_cache.*|sendfile.*|tcp_nopush|tcp_nodelay|types|default_type|types_hash.*|server_names_hash.*|variables_hash.*|map_hash.*|server_tokens|charset|reset_timedout_connection|send_timeout|keepalive|keepalive_requests|keepalive_time|zone|load_module|pcre_jit|aio|directio|output_buffers|postpone_output|resolver_timeout|ssl_session_.*|ssl_prefer_server_ciphers|ssl_buffer_size|ssl_dhparam|ssl_stapling.*|ssl_trusted_certificate|ssl_ecdh_curve|proxy_buffering|proxy_buffers?|proxy_buffer_size|proxy_busy_buffers_size|proxy_temp.*|proxy_max_temp_file_size|proxy_headers_hash.*|proxy_http_version|proxy_request_buffering|proxy_cache_path|proxy_cache_lock.*|client_body_buffer_size|client_body_temp_path|client_header_buffer_size|large_client_header_buffers|client_body_in_file_only|fastcgi_(buffer|buffers|busy|temp).*|gzip_(vary|proxied|disable|buffers|http_version|static)|etag|merge_slashes|port_in_redirect|absolute_redirect|server_name_in_redirect|lingering_.*|thread_pool|env|timer_resolution|http2_.*|ssl_ciphers|ssl_conf_command|ssl|recursive_error_pages|proxy_intercept_errors|msie_.*|underscores_in_headers|limit_req_log_level|limit_conn_log_level|limit_req_status|limit_conn_status|uninitialized_variable_warn|rewrite_log|proxy_socket_keepalive|proxy_pass_header|random_index|chunked_transfer_encoding|if_modified_since|root|alias|index|autoindex.*|internal)$/
 
@@ -69,7 +69,7 @@ export function isProtection({ name, args, block }: Directive): boolean {
   return Object.hasOwn(PROTECTIONS, name) && args[0] !== 'off'
 }
 
-/** Returns the way to protect a route by hand. */
+/** Returns the manual way to protect a route. */
 export function protectionRemedy(name: string): string {
   return PROTECTIONS[name] ?? 'use match.when on a second route, or a policy with when'
 }
@@ -85,13 +85,13 @@ export const REASONS: Readonly<Record<string, readonly [string, string?]>> = {
   geoip2: ['variables of geoip2 are not mapped', 'use geo-filter'],
   set: ['its value depends on the request', 'use conditions (when)'],
   if: ['conditions of if are mapped only with a single return', 'use match.when, or when of a policy'],
-  stream: ['the gateway is for HTTP'],
-  mail: ['the gateway is for HTTP'],
+  stream: ['only HTTP is supported'],
+  mail: ['only HTTP is supported'],
   include: ['there is no such file'],
   limit_rate: ['the rate of responses is not limited'],
   limit_rate_after: ['the rate of responses is not limited'],
   mirror: ['mirrors are part of an upstream', 'add a target with role: mirror'],
-  sub_filter: ['bodies are not edited', 'use transform or script'],
+  sub_filter: ['response bodies are not rewritten', 'use transform or script'],
   fastcgi_pass: ['FastCGI is not supported', 'put an HTTP server in front of the application'],
   uwsgi_pass: ['uwsgi is not supported', 'let the application listen for HTTP'],
   scgi_pass: ['SCGI is not supported', 'let the application listen for HTTP'],

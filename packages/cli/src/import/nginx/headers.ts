@@ -30,7 +30,7 @@ function requestFields(scope: Scope): Options {
     if (!FIELD.test(name) || template === null || !VALUE.test(template))
       scope.use.leaveOut(
         directive,
-        'the value has a variable without a counterpart',
+        'the value contains a variable that cannot be mapped',
         'use the policy header or script',
       )
     else if (template === '') remove.push(field)
@@ -53,7 +53,7 @@ function responseFields(scope: Scope): Options {
       template === null ||
       !VALUE.test(template)
     )
-      scope.use.leaveOut(directive, 'the name or value has no counterpart', 'use the policy header or script')
+      scope.use.leaveOut(directive, 'the name or value cannot be mapped', 'use the policy header or script')
     else if (template !== '') {
       const values = append[name.toLowerCase()] ?? []
       append[name.toLowerCase()] = [...values, template].slice(0, MAX_VALUES)

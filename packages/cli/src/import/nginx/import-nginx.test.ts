@@ -76,7 +76,7 @@ test('protections that are not mapped close their route', async (t) => {
       assert.match(stdout, /# Closed: not imported: /, text)
       assert.match(
         stderr,
-        /Security: check these before you deploy:\n {2}nginx\.conf:1: .*the route answers 503/,
+        /Security: check these before you deploy:\n {2}nginx\.conf:1: .*the route returns 503/,
         text,
       )
     }

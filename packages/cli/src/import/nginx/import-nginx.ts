@@ -78,7 +78,7 @@ class Importer {
   readonly #upstreams: UpstreamMapping
   readonly #access: AccessMapping
   readonly #http: Scope
-  /** Authority for client certificates of the first server that has one. */
+  /** CA for client certificates of the first server that has one. */
   #clientCa: string | null = null
 
   constructor(draft: DocumentDraft, http: Scope) {
@@ -216,7 +216,7 @@ class Importer {
         : [
             scope.use.leaveUnprotected(
               directive,
-              'all servers of a listener have the same authority for client certificates',
+              'all servers of a listener share one CA for client certificates',
               'put the certificates into one file, and use issuers of the policy mtls',
             ),
           ]

@@ -14,7 +14,7 @@ export interface Location {
   readonly path: string
   /** Conditions that the path does not express. */
   readonly when: readonly string[]
-  /** True if `path` does not need the order of nginx to be chosen correctly. */
+  /** True if `path` is selected correctly without the order of nginx. */
   readonly isNative: boolean
   /** True for the redirect that adds the slash at the end of a prefix. */
   readonly addsSlash?: boolean
@@ -98,7 +98,7 @@ function regexLocation({ scope, directive, text, ignoresCase, around }: Found): 
   if (pattern === null) {
     scope.use.leaveUnprotected(
       directive,
-      'the pattern has no counterpart in RE2, so requests that match it use another location',
+      'RE2 does not support the pattern, so requests that match it use another location',
       'write a pattern without look-around and back references',
     )
     return []

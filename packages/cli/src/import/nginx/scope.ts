@@ -2,7 +2,7 @@ import type { DocumentDraft } from '../draft.js'
 import { isProtection, MAPPED, NOT_NEEDED, REASONS } from './directive-kinds.js'
 import type { Directive } from './parse.js'
 
-/** Blocks whose entries are no directives. */
+/** Blocks whose entries are not directives. */
 const PLAIN_BLOCK = /^(types|map|geo|split_clients)$/
 const NAME = /^[a-z][a-z0-9_]{0,63}$/
 
@@ -60,7 +60,7 @@ export class DirectiveUse {
       if (NOT_NEEDED.test(name)) report.notNeeded++
       else if (this.#asked.has(name) || this.#mapped.has(directive)) report.mapped++
       else {
-        const [reason, remedy] = REASONS[name] ?? ['the import does not know this directive']
+        const [reason, remedy] = REASONS[name] ?? ['unknown directive']
         this.leaveOut(directive, reason, remedy)
         continue
       }
@@ -69,7 +69,7 @@ export class DirectiveUse {
   }
 }
 
-/** Returns place and name of a directive. Texts that are no names may come from a file that is no configuration. */
+/** Returns the position and name of a directive. Invalid names may come from a file that is not a configuration. */
 function textOf({ name, args, file, line, block }: Directive): {
   readonly what: string
   readonly place: string

@@ -147,7 +147,7 @@ function namedGroups({ scope, directive }: Server): HostGroup[] {
     })
   for (const name of all.filter((one) => one.startsWith('~'))) {
     const pattern = patternOf(name.slice(1), true)
-    if (pattern === null) scope.use.leaveOut(directive, 'a pattern of server_name has no counterpart in RE2')
+    if (pattern === null) scope.use.leaveOut(directive, 'a pattern of server_name is not supported by RE2')
     else groups.push({ hosts: [], when: `req.host.matches(${JSON.stringify(pattern)})`, base: 100_000 })
   }
   return groups
@@ -235,7 +235,7 @@ function tlsOf(servers: readonly Server[]): object {
   }
 }
 
-/** Returns the authority and mode of client certificates of a server, or null. */
+/** Returns the CA file and mode of client certificates of a server, or null. */
 export function clientCaOf(scope: Scope): { readonly file: string; readonly mode: string } | null {
   const mode = scope.value('ssl_verify_client') ?? 'off'
   const file = scope.value('ssl_client_certificate')

@@ -32,7 +32,7 @@ export class UpstreamMapping {
     return this.#blocks.has(name)
   }
 
-  /** Returns the name of the upstream for a destination, or the reason why there is none. */
+  /** Returns the name of the upstream for a destination, or the reason why it cannot be mapped. */
   nameFor(
     { scheme, host, isGrpc }: Destination,
     scope: Scope,
@@ -79,8 +79,8 @@ export class UpstreamMapping {
     if (!isVerified && pass !== undefined)
       scope.use.note(
         pass,
-        'nginx does not verify the certificate of this upstream, the gateway does',
-        'set tls.caFile of the upstream if its authority is private',
+        'the gateway verifies the certificate of this upstream; nginx does not',
+        'set tls.caFile of the upstream if its CA is private',
       )
     const name = scope.value('proxy_ssl_name')
     const tls = {

@@ -27,7 +27,7 @@ const EXPRESSIONS: Readonly<Record<string, string>> = {
 }
 const VARIABLE = /\$\{?([A-Za-z_]\w*)\}?/g
 
-/** Returns the template for a header value, or null if a variable has no counterpart. */
+/** Returns the template for a header value, or null if a variable cannot be mapped. */
 export function templateOf(text: string, scope: Scope): string | null {
   let isKnown = !text.includes('{{')
   const template = scope.resolve(text).replaceAll(VARIABLE, (_, name: string) => {

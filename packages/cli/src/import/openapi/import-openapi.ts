@@ -26,7 +26,7 @@ interface Server {
   readonly basePath: string
 }
 
-/** One description and its place in the document. */
+/** An API description and its place in the document. */
 interface Description {
   readonly file: string
   readonly tree: SourceTree
@@ -41,7 +41,7 @@ const ADDRESS = '127.0.0.1:8080'
 /**
  * Returns a document that routes APIs according to their OpenAPI descriptions, with one route per operation. It
  * validates every request unless `validate` is false.
- * @throws Failure if a file is missing or no OpenAPI description
+ * @throws Failure if a file is missing or is not an OpenAPI description
  */
 export async function importOpenapi(
   files: readonly string[],

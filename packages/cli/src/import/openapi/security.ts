@@ -8,13 +8,13 @@ interface SecuritySource {
   readonly issuer: string | undefined
 }
 
-/** Policies that protect a route, and the schemes for which there is none. */
+/** Policies that protect a route, and the schemes that no policy covers. */
 interface Protection {
   readonly policies: readonly string[]
   readonly unprotected: readonly string[]
 }
 
-/** A policy for a security scheme, or the reason why there is none. */
+/** A policy for a security scheme, or the reason why it cannot be mapped. */
 type Mapped = { readonly use: string; readonly with: Readonly<Record<string, unknown>> } | string
 
 const DISCOVERY = /\/\.well-known\/openid-configuration\/?$/
@@ -129,7 +129,7 @@ function tokens(issuer: string | undefined, scopes: readonly string[]): Mapped {
   }
 }
 
-/** Returns the issuer of an OpenID configuration URL, or undefined if the URL is none. */
+/** Returns the issuer of an OpenID configuration URL, or undefined for other URLs. */
 function issuerOf(url: unknown): string | undefined {
   const text = String(url)
   return URL.canParse(text) && DISCOVERY.test(text) ? text.replace(DISCOVERY, '') : undefined

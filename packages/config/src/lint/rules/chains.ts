@@ -20,7 +20,7 @@ export function routeChains(inspection: Inspection): readonly RouteChain[] {
   }))
 }
 
-/** Returns the kind of decision that a policy takes about requests, or null. */
+/** Returns the kind of decision that a policy makes about requests, or null. */
 export function decisionOf({ policy }: ChainStep, { catalog }: Inspection): string | null {
   const kind = catalog.get(policy.use)
   const config = policy.with as never

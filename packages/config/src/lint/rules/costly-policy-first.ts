@@ -5,12 +5,12 @@ import type { LintRule, LintSubject, RuleFinding } from './rule.js'
 /** Minimum measured cost of a policy that should not run for requests that are refused anyway. */
 const COSTLY_MICROS = 10
 
-/** Reports authentication that is expensive and runs before a policy that refuses requests at little cost. */
+/** Reports expensive authentication that runs before a cheap policy that refuses requests. */
 export const costlyPolicyFirst: LintRule = {
   id: 'costly-policy-first',
   severity: 'warning',
-  title: 'An expensive policy runs before one that refuses requests at little cost.',
-  why: 'Policies run in the order of the chain. If limits and address filters come first, requests that they refuse cost almost nothing. After a call to another server or a signature check, a flood of requests also overloads that server or the CPU. Costs are the measured ones that `gw explain` shows.',
+  title: 'An expensive policy runs before a cheap one that refuses requests.',
+  why: 'Policies run in the order of the chain. If rate limits and IP filters come first, refused requests cost almost nothing. Otherwise, each request causes a call to another server or a signature check, and a flood of requests overloads that server or the CPU. The costs are measured, as in `gw explain`.',
   bad: `upstreams: { orders: { targets: ['http://10.0.0.1:80'] } }
 routes:
   - id: orders

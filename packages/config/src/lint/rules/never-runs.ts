@@ -7,7 +7,7 @@ export const neverRuns: LintRule = {
   id: 'never-runs',
   severity: 'warning',
   title: 'A policy or route never runs.',
-  why: 'A condition without a reference to the request has the same result for every request. After a policy that answers every request, such as `mock` or `maintenance`, no other policy sees the request. Use `enabled: false` to switch a policy off.',
+  why: 'A condition without a reference to the request has the same result for every request. After a policy that answers every request, such as `mock` or `maintenance`, no other policy sees the request. Use `enabled: false` to disable a policy.',
   bad: `routes:
   - id: orders
     match: { path: /orders }

@@ -5,11 +5,11 @@ import type { LintRule, LintSubject, RuleFinding } from './rule.js'
 const LONG_MS = 600_000
 const LARGE_BYTES = 1024 ** 3
 
-/** Reports limits that are switched off, or so high that they protect nothing. */
+/** Reports limits that are disabled or too high to protect the gateway. */
 export const noLimit: LintRule = {
   id: 'no-limit',
   severity: 'warning',
-  title: 'A timeout or limit is switched off, or too high to protect the gateway.',
+  title: 'A timeout or limit is disabled, or too high to protect the gateway.',
   why: 'Without a limit, slow clients and hanging upstreams hold connections until none are left. The defaults are safe. Raise a limit only on the route that needs it, for example for a stream of events.',
   bad: `upstreams: { orders: { targets: ['http://10.0.0.1:80'], timeouts: { total: 0s } } }
 routes: [{ id: orders, match: { path: /orders/* }, upstream: orders }]
@@ -27,8 +27,8 @@ routes: [{ id: orders, match: { path: /orders/* }, upstream: orders }]
           ? [
               finding(
                 [...path, 'total'],
-                'there is no limit for the time of a request',
-                'write for example 60s, and 0s only on routes that stream',
+                'requests have no total timeout',
+                'set for example 60s, and use 0s only on routes that stream',
               ),
             ]
           : []),
@@ -59,7 +59,7 @@ routes: [{ id: orders, match: { path: /orders/* }, upstream: orders }]
           ? [
               finding(
                 [...path, 'limits', 'bodyBytes'],
-                `any client may send bodies of ${limits.bodyBytes}`,
+                `any client can send bodies of up to ${limits.bodyBytes}`,
                 'write at most 1gb, and use body-limit on the routes that need more',
               ),
             ]

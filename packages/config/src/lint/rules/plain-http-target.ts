@@ -30,7 +30,7 @@ export const plainHttpTarget: LintRule = {
   id: 'plain-http-target',
   severity: 'warning',
   title: 'A target with a public name or address is called without TLS.',
-  why: 'Requests to public hosts cross networks of others, who can read and change them, including credentials. Private addresses, names without a dot, and names such as `orders.internal` are allowed.',
+  why: 'Requests to public hosts cross other networks, where they can be read and changed, including credentials. Private addresses, names without a dot, and names such as `orders.internal` are allowed.',
   bad: `upstreams: { orders: { targets: ['http://api.example.com'] } }
 routes: [{ id: orders, match: { path: /orders/* }, upstream: orders }]
 `,

@@ -13,10 +13,10 @@ import { VALIDATION_WARNINGS } from './validation-warnings.js'
 
 /** Rule id of the errors of invalid documents. They cannot be disabled. */
 export const INVALID = 'invalid'
-/** Rule id of warnings without a rule of their own. */
+/** Rule id of warnings that no other rule covers. */
 export const OTHER_WARNING = 'validation'
 
-/** All rules of `gw lint`. */
+/** The rules of `gw lint`. */
 export const LINT_RULES: readonly LintRule[] = [
   unprotectedRoute,
   costlyPolicyFirst,

@@ -10,8 +10,8 @@ const FIELDS: readonly (string | number | undefined)[] = ['headers', 'query', 's
 export const secretInClear: LintRule = {
   id: 'secret-in-clear',
   severity: 'error',
-  title: 'The document contains a secret in clear text.',
-  why: 'Documents are stored in version control, sent to controllers and read by many people. A reference keeps the secret on the machine of the gateway. The rule covers options that hold secrets, and header values that look like keys or tokens. SHA-256 digests are allowed.',
+  title: 'The document contains a plaintext secret.',
+  why: 'Documents are stored in version control, sent to controllers and read by many people. With a reference, the secret stays on the gateway machine. The rule covers options that hold secrets, and header values that look like keys or tokens. SHA-256 digests are allowed.',
   bad: `upstreams: { orders: { targets: ['http://10.0.0.1:80'], sticky: { secret: 0123456789abcdef } } }
 routes: [{ id: orders, match: { path: /orders/* }, upstream: orders }]
 `,
@@ -23,7 +23,7 @@ routes: [{ id: orders, match: { path: /orders/* }, upstream: orders }]
     const paths = new Map(found.map((path) => [formatPath(path), path]))
     return [...paths].flatMap(([place, path]) => {
       if (path.at(-1) === 'sha256') return []
-      const message = `'${place}' contains a secret in clear text`
+      const message = `'${place}' contains a plaintext secret`
       return [{ path, message, remedy: 'write a reference such as ${env:NAME} or ${file:/run/secrets/NAME}' }]
     })
   },

@@ -1,10 +1,10 @@
 import type { LintRule } from './rule.js'
 
-/** Reports canaries and hashing by client address, if no proxy is trusted to pass it on. */
+/** Reports canaries and hashing by client IP address without `trustedProxies`. */
 export const selectionByAddress: LintRule = {
   id: 'selection-by-address',
   severity: 'warning',
-  title: 'Requests are distributed by client address, but no proxy is trusted to pass it on.',
+  title: 'Requests are distributed by client IP address, but `trustedProxies` is not set.',
   why: 'Behind a load balancer, every connection comes from its address. Without `trustedProxies`, a canary by `ip` then gets either all requests or none, and hashing by `ip` sends all requests to one target.',
   bad: `upstreams:
   orders:
@@ -26,7 +26,7 @@ routes: [{ id: orders, match: { path: /orders/* }, upstream: orders }]
       return keys.map((key) => ({
         path: ['upstreams', name, key],
         at: 'key' as const,
-        message: `${key} of upstream '${name}' selects by client address, which is the same for all clients of a proxy`,
+        message: `${key} of upstream '${name}' selects by client IP address, which is the same for all clients behind a proxy`,
         remedy:
           'add trustedProxies to the listeners behind a proxy, or use a header, cookie or consumer as the key',
       }))

@@ -5,12 +5,12 @@ import { literalBeginning, patternOf } from '../../semantics/route-cover.js'
 import { decisionOf, type RouteChain, routeChains } from './chains.js'
 import type { LintRule, LintSubject, RuleFinding } from './rule.js'
 
-/** Reports routes without authentication whose neighbours have some. */
+/** Reports routes without authentication, if routes with the same path prefix have it. */
 export const unprotectedRoute: LintRule = {
   id: 'unprotected-route',
   severity: 'warning',
-  title: 'A route needs no authentication, but routes beside it do.',
-  why: 'Routes of one host and the same first path segment usually belong to one API. If only some of them have an authentication policy, it was probably forgotten on the others, and anybody can call them.',
+  title: 'A route has no authentication, but other routes with the same path prefix do.',
+  why: 'Routes of one host and the same first path segment usually belong to one API. If only some of them have an authentication policy, it was probably forgotten on the others, and anyone can call them.',
   bad: `upstreams: { orders: { targets: ['http://10.0.0.1:80'] } }
 policies:
   - { id: users, use: jwt, with: { audiences: [orders], jwks: { url: https://id.example.com/keys } } }
@@ -39,7 +39,7 @@ routes:
         .map((key) => protectors.get(key))
         .find((id) => id !== undefined)
       if (sibling === undefined || isPreflight(route)) return []
-      const message = `the route '${route.id}' needs no authentication, but '${sibling}' beside it does`
+      const message = `the route '${route.id}' has no authentication, but '${sibling}' with the same path prefix does`
       return [
         {
           path,
@@ -51,7 +51,7 @@ routes:
   },
 }
 
-/** Returns each host with the first path segment. Routes for all paths belong to no area. */
+/** Returns each host with the first path segment. Routes for all paths are not compared. */
 function areasOf(route: RouteDocument): readonly string[] {
   const pattern = patternOf(route)
   if (isIssue(pattern)) return []

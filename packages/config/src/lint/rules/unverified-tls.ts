@@ -6,7 +6,7 @@ export const unverifiedTls: LintRule = {
   id: 'unverified-tls',
   severity: 'warning',
   title: 'A TLS connection accepts any certificate.',
-  why: 'With `insecure: true`, anybody between the gateway and the server can read and change the traffic. Trust a private CA with `caFile`, or pin the public key with `pins`.',
+  why: 'With `insecure: true`, anyone between the gateway and the server can read and change the traffic. Trust a private CA with `caFile`, or pin the public key with `pins`.',
   bad: `upstreams: { orders: { targets: ['https://10.0.0.1'], tls: { insecure: true } } }
 routes: [{ id: orders, match: { path: /orders/* }, upstream: orders }]
 `,

@@ -41,7 +41,7 @@ export const VALIDATION_WARNINGS: readonly LintRule[] = [
     id: 'unused',
     severity: 'warning',
     title: 'No route uses an upstream, API, policy or policy group.',
-    why: 'An unused part is often a typing error in the route that should use it, or left over from an earlier change.',
+    why: 'An unused part often points to a typo in the route that should use it, or is left over from an earlier change.',
     bad: `${ORDERS}routes: [{ id: orders, match: { path: /orders/* }, respond: {} }]
 `,
     good: ORDERS + ROUTE,
@@ -57,7 +57,7 @@ export const VALIDATION_WARNINGS: readonly LintRule[] = [
   {
     id: 'likely-typo',
     severity: 'warning',
-    title: 'A value is valid, but is probably a typing error.',
+    title: 'A value is valid, but is probably a typo.',
     why: 'Unknown HTTP methods, parameters in the syntax of other gateways (`/orders/:id`), and placeholders where nothing replaces them are taken literally.',
     bad: `${ORDERS}routes: [{ id: orders, match: { path: '/orders/:id' }, upstream: orders }]\n`,
     good: `${ORDERS}routes: [{ id: orders, match: { path: '/orders/{id}' }, upstream: orders }]\n`,
@@ -95,8 +95,8 @@ routes: [{ id: orders, match: { path: /orders/*, headers: { x-tenant: a } }, res
   {
     id: 'open-cors',
     severity: 'warning',
-    title: '`cors` lets very many sites, or sites without TLS, send credentials.',
-    why: 'With `credentials: true`, pages of the listed origins act with the cookies of the user. An origin with `http://` can be changed on the way, and a wide pattern includes sites of others.',
+    title: '`cors` accepts credentials from too many sites, or from sites without TLS.',
+    why: "With `credentials: true`, pages of the listed origins act with the cookies of the user. Pages of an `http://` origin can be modified in transit, and a broad pattern also matches other people's sites.",
     bad: `${ORDERS}routes:
   - id: orders
     match: { path: /orders/* }
@@ -145,7 +145,7 @@ routes: [{ id: orders, match: { path: /orders/*, headers: { x-tenant: a } }, res
   {
     id: 'deprecated',
     severity: 'warning',
-    title: 'The document uses an old name of a key or value.',
+    title: 'The document uses a deprecated name of a key or value.',
     why: 'Old names keep working, but a later version removes them.',
     bad: `listeners: [{ address: '127.0.0.1:8080', limits: { bodyBuffer: 32kb } }]\n`,
     good: `listeners: [{ address: '127.0.0.1:8080', limits: { bodyBufferBytes: 32kb } }]\n`,
@@ -153,7 +153,7 @@ routes: [{ id: orders, match: { path: /orders/*, headers: { x-tenant: a } }, res
   {
     id: 'moved-log',
     severity: 'warning',
-    title: 'The working directory has a folder of log records that the gateway would leave behind.',
+    title: 'The working directory contains log records that the gateway would not deliver.',
     why: 'Paths are relative to the folder of the document. Records that were written relative to the working directory would not be delivered.',
     bad: 'log: { sink: file, file: { dir: data/traffic } }\n',
     good: 'log: { sink: file, file: { dir: /var/lib/sluice/traffic } }\n',
@@ -161,7 +161,7 @@ routes: [{ id: orders, match: { path: /orders/*, headers: { x-tenant: a } }, res
   {
     id: 'validation',
     severity: 'warning',
-    title: '`gw validate` gives another warning.',
+    title: 'Any other warning of `gw validate`.',
     why: 'The message describes the problem and the fix.',
     bad: '',
     good: '',

@@ -307,7 +307,7 @@ function createApp(tls: UwsListenerOptions['tls']): TemplatedApp {
 }
 
 function keyPairOptions({ certFile, keyFile }: KeyPairPlan): AppOptions {
-  // uWebSockets.js does not say why it cannot use a file.
+  // uWebSockets.js does not report why it cannot use a file.
   readTlsFiles({ certFile, keyFile })
   return { cert_file_name: certFile, key_file_name: keyFile, ssl_ciphers: TLS_CIPHERS }
 }

@@ -109,7 +109,7 @@ export class ControllerLink {
     }
   }
 
-  /** Closes the connection. `isLeaving`: the gateway has shut down in order, and the controller forgets it. */
+  /** Closes the connection. `isLeaving`: the gateway has shut down gracefully, and the controller forgets it. */
   close(options?: { readonly isLeaving: boolean }): void {
     this.#member?.close(options)
   }

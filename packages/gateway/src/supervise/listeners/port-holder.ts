@@ -1,13 +1,13 @@
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { readStat } from '@sluice/core/process-stat'
 
-/** State of a listening socket in `/proc/net/tcp`. */
+/** Value for listening sockets in `/proc/net/tcp`. */
 const LISTENING = '0A'
 /** Maximum number of processes and of descriptors per process to look at. */
 const MAX_ENTRIES = 10_000
 /** Maximum length of a command line in a message. */
 const MAX_COMMAND_CHARS = 200
-/** A `gw start` starts supervisors, which start workers. */
+/** `gw start` starts supervisors, which start workers. */
 const MAX_ANCESTORS = 3
 
 /** Returns ` by` and the process that listens on a port, for a message that it is in use. Empty if it is unknown. */

@@ -34,7 +34,7 @@ export interface ConnectorOptions {
   readonly openSocket?: OpenSocket
 }
 
-/** Opens a connection to a stand-in for a server. `settings` are further options of `net.connect`. */
+/** Opens a connection to a fake server. `settings` are further options of `net.connect`. */
 export type OpenSocket = (
   server: Pick<ConnectorOptions, 'host' | 'port' | 'tls' | 'owner'>,
   settings?: object,

@@ -10,7 +10,7 @@ export interface Network {
   readonly maxConnectionAgeMs: number
   /** Source of the pods of Kubernetes Services, if there is one. */
   readonly services?: KnownServices
-  /** Opens connections to stand-ins for all servers; absent: the real ones are used. */
+  /** Opens connections to fake servers. Absent: the real servers are used. */
   readonly openSocket?: OpenSocket
 }
 

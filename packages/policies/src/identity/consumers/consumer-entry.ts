@@ -51,7 +51,7 @@ export function readConsumerEntry(line: Uint8Array): ConsumerEntry {
   }
 }
 
-/** True for a member that is neither known nor a note such as `x-ticket`, which is ignored. */
+/** True for unknown members, except notes such as `x-ticket`, which are ignored. */
 function isUnknown(name: string, known: ReadonlySet<string>): boolean {
   return !known.has(name) && !name.startsWith('x-')
 }

@@ -1,19 +1,19 @@
 import { compilePattern, type PolicyWarning } from '@sluice/core'
 
-/** Origins of hosts that belong to nobody in particular. */
+/** Origins that no operator owns. */
 const STRANGERS = ['https://evil.test', 'https://attacker.example']
 
 /** Returns warnings about an origin whose pages may send credentials. */
 export function credentialWarnings(origin: string): PolicyWarning[] {
   const rule = 'open-cors'
   if (/^http:\/\/(?!localhost(?::|$)|127\.|\[::1\])/.test(origin)) {
-    const message = `cors accepts credentials from '${origin}', whose pages can be changed on the way`
+    const message = `cors accepts credentials from '${origin}', whose pages can be modified in transit`
     return [{ rule, message, remedy: 'write https://' }]
   }
   const isWide = /^https:\/\/\*\.[^.]+$/.test(origin) || matchesStrangers(origin)
   if (!isWide) return []
-  const message = `cors accepts credentials from '${origin}', which includes sites of others`
-  return [{ rule, message, remedy: 'list the hosts of your pages' }]
+  const message = `cors accepts credentials from '${origin}', which also matches sites that you do not own`
+  return [{ rule, message, remedy: 'list your own origins' }]
 }
 
 function matchesStrangers(origin: string): boolean {
