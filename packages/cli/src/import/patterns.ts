@@ -1,4 +1,4 @@
-/** Returns a pattern of RE2 for one of PCRE, or null if RE2 has no counterpart. */
+/** Returns a pattern of RE2 for one of PCRE, or null if RE2 does not support it. */
 export function patternOf(pcre: string, ignoresCase: boolean): string | null {
   const pattern = pcre
     .replaceAll(/\(\?<([A-Za-z]\w*)>/g, '(')

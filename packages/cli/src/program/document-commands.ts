@@ -130,7 +130,7 @@ function addInit(program: GwCommand): void {
 function addDev(program: GwCommand): void {
   program
     .command('dev')
-    .description('run a gateway for development, with a live view of requests and mistakes')
+    .description('run a gateway for development, with a live view of requests and errors')
     .document()
     .option(
       '-p, --port <port>',

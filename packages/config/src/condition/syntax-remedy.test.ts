@@ -20,7 +20,7 @@ const MISTAKES: readonly (readonly [string, string])[] = [
   ["req.method == 'GET", "14: the string that starts here has no closing quote (add ')"],
   [
     "req.path == 'it's'",
-    '16: a string ends before this word (use the other kind of quotes around a text that contains a quote)',
+    '16: a string ends before this word (use the other kind of quotes for a string that contains a quote)',
   ],
   ['req.path == “a”', `12: this quote is not allowed (use straight quotes: "text" or 'text')`],
   ['req.path.startWith("/a")', "0: unknown function 'startWith' (did you mean 'startsWith'?)"],

@@ -128,7 +128,7 @@ class Importer {
       const isRegex = this.#context.isRegexMarked ? path.startsWith('~') : !PLAIN_PATH.test(path)
       const pattern = isRegex ? patternOf(`^(?:${path.replace(/^~/, '')})`, false) : `^${escapeRegex(path)}`
       if (pattern === null) {
-        route.leaveOut('paths', 'a pattern has no counterpart in RE2')
+        route.leaveOut('paths', 'RE2 does not support a pattern')
         continue
       }
       const prefix = route.take('strip_path') === false ? '^/' : `${pattern}/?`

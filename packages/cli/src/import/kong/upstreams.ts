@@ -58,7 +58,7 @@ export function upstreamOf(
       place: service.place(),
       what: 'tls_verify',
       reason: 'the gateway verifies the certificate of the upstream',
-      remedy: 'set tls.caFile of the upstream if its authority is private',
+      remedy: 'set tls.caFile of the upstream if its CA is private',
     })
   return { name: draft.addUpstream(service.text('name') ?? host, settings), path }
 }

@@ -104,7 +104,7 @@ test('endpoints become routes, and what is not mapped is reported or closed', as
   })
   assert.match(
     stderr,
-    /Security: .*\n {2}krakend\.json:\d+: validation\/cel: it is not mapped; the route answers 503\n {4}use authorize with when/,
+    /Security: .*\n {2}krakend\.json:\d+: validation\/cel: it is not mapped; the route returns 503\n {4}use authorize with when/,
   )
   assert.match(stderr, /backend: responses of several backends are not merged; the route answers 501/)
 })

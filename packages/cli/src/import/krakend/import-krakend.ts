@@ -177,7 +177,7 @@ function backendRoute(
   if (urls.length === 0 || !isTemplate) {
     backend.leaveOut(
       'url_pattern',
-      'the host, or a variable of the path, is not known; the route answers 503',
+      'the host, or a variable of the path, is not known; the route returns 503',
       'use rewrite, header or script',
     )
     return { keys: { respond: { status: 503 } }, policies, unprotected }
