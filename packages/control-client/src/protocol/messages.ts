@@ -8,7 +8,7 @@ export const PROTOCOL_VERSION = 1
 /** Path of the controller's WebSocket for gateways. They authenticate with a bearer token or a client certificate. */
 export const MEMBERS_PATH = '/v1/members'
 
-/** Close code of a gateway that shuts down in order, from the range for private use (RFC 6455 section 7.4.2). */
+/** Close code of a gateway that shuts down gracefully, from the range for private use (RFC 6455 section 7.4.2). */
 export const LEAVING_CODE = 4001
 
 /** Maximum size of a message in bytes. The largest one contains a manifest. */
