@@ -84,12 +84,11 @@ export class ListenerPorts {
     }
     const take = (chosen: number) => this.#names.take(address, chosen)
     if (port === 0) return pickFreePort(host, take).catch(problemOf(host, port))
+    // Only a Sluice gateway takes the name. A test bind before would disturb its workers.
+    if (!(await take(port))) return inUse(host, port, (await byHolder(port)) || ' by another Sluice gateway')
     // The port may be active on another address of this gateway, and then a test bind would fail.
     const isOurs = Object.values(this.#serving).includes(port)
-    const found = isOurs ? port : await probePort(host, port).catch(problemOf(host, port))
-    if (typeof found !== 'number' || (await take(port))) return found
-    // Only a Sluice gateway takes the name.
-    return inUse(host, port, (await byHolder(port)) || ' by another Sluice gateway')
+    return isOurs ? port : probePort(host, port).catch(problemOf(host, port))
   }
 }
 

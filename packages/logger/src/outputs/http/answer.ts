@@ -1,4 +1,4 @@
-import { retryAfterMs } from '@sluice/core'
+import { messageOf, retryAfterMs } from '@sluice/core'
 import type { Delivery, Shipment } from '../output.js'
 
 /** Response of an HTTP target. */
@@ -53,8 +53,8 @@ export function answerText({ status, text }: Answer, { subject }: TargetNames): 
 
 /** Returns the outcome if there was no response. */
 export function unansweredDelivery(error: unknown, { subject }: TargetNames): Delivery {
-  const { message, code } = error as NodeJS.ErrnoException
+  const { code } = error as NodeJS.ErrnoException
   // The receiver may have cut the connection because the body is too large.
   const overload = code === 'ECONNRESET' || code === 'EPIPE' || code === 'ETIMEDOUT'
-  return { kind: 'failed', overload, reason: `${subject} does not respond: ${message}` }
+  return { kind: 'failed', overload, reason: `${subject} does not respond: ${messageOf(error)}` }
 }
