@@ -2,7 +2,7 @@ import { CONSUMERS, type DocumentDraft } from '../draft.js'
 import { protectionRemedy } from './directive-kinds.js'
 import type { Directive } from './parse.js'
 import type { Scope } from './scope.js'
-import { expressionOf } from './values.js'
+import { ADDRESS, expressionOf } from './values.js'
 
 /** Policies that protect a location, and the protections that could not be mapped. */
 export interface Access {
@@ -11,7 +11,6 @@ export interface Access {
 }
 
 const ALL = ['0.0.0.0/0', '::/0']
-const ADDRESS = /^[0-9a-fA-F:.]+(\/\d{1,3})?$/
 
 /** Maps the directives that limit and restrict access to a location. */
 export class AccessMapping {

@@ -5,7 +5,7 @@ type Options = Readonly<Record<string, unknown>>
 
 /** Fields that the gateway sets itself or that concern a single connection. */
 const OWN_FIELDS =
-  /^(host|upgrade|connection|x-forwarded-(for|proto|host|port)|x-scheme|content-length|transfer-encoding|keep-alive|te|date|server)$/
+  /^(host|upgrade|connection|x-forwarded-(for|proto|host)|content-length|transfer-encoding|keep-alive|te|date|server)$/
 /** Maximum number of values that the policy `header` adds to one field. */
 const MAX_VALUES = 20
 const FIELD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
@@ -27,16 +27,19 @@ function requestFields(scope: Scope): Options {
     const field = name.toLowerCase()
     if (OWN_FIELDS.test(field)) continue
     const template = templateOf(value, scope)
-    if (!FIELD.test(name) || template === null || !VALUE.test(template))
-      scope.use.leaveOut(
+    if (!FIELD.test(name)) scope.use.leaveOut(directive, 'the name is not valid')
+    else if (template === null || !VALUE.test(template)) {
+      remove.push(field)
+      scope.use.warn(
         directive,
-        'the value contains a variable that cannot be mapped',
+        'the value cannot be mapped; the field is removed, so that clients cannot set it',
         'use the policy header or script',
       )
-    else if (template === '') remove.push(field)
+    } else if (template === '') remove.push(field)
     else set[field] = template
   }
-  return { ...(remove.length > 0 && { remove }), ...(hasKeys(set) && { set }) }
+  const removed = [...new Set(remove)].filter((field) => !Object.hasOwn(set, field))
+  return { ...(removed.length > 0 && { remove: removed }), ...(hasKeys(set) && { set }) }
 }
 
 function responseFields(scope: Scope): Options {

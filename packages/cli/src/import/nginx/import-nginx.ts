@@ -16,6 +16,7 @@ import {
   type HostGroup,
   hostGroups,
   type PortChoice,
+  realIpOf,
   type Server,
   schemeOf,
   serversOf,
@@ -79,7 +80,9 @@ class Importer {
   readonly #access: AccessMapping
   readonly #http: Scope
   /** CA for client certificates of the first server that has one. */
-  #clientCa: string | null = null
+  #clientCa: string | undefined
+  /** True if the gateway determines the address of clients as nginx does. */
+  #knowsAddress = true
 
   constructor(draft: DocumentDraft, http: Scope) {
     this.#draft = draft
@@ -89,6 +92,7 @@ class Importer {
   }
 
   addServers(choice: PortChoice): void {
+    this.#knowsAddress = realIpOf(choice).isMapped
     const planned = choice.servers.map((server) => ({ server, routes: this.#plan(server) }))
     const maxBody = planned
       .flatMap(({ routes }) => routes)
@@ -183,7 +187,6 @@ class Importer {
       ? { keys: { respond: { status: 404 } }, isEarly: true, scope }
       : actionOf(location, named, this.#upstreams)
     const access = isEarly ? NO_ACCESS : this.#access.protect(scope)
-    const certificate = isEarly ? NO_ACCESS : this.#clientCertificate(server)
     const header = headerOptions(acting, 'upstream' in keys)
     const compress = isEarly ? null : compressOptions(acting)
     const cache = 'upstream' in keys ? cacheOptions(acting) : null
@@ -193,38 +196,50 @@ class Importer {
       location,
       keys,
       policies: [
-        ...certificate.policies,
         ...access.policies,
         ...(compress === null ? [] : [this.#draft.addPolicy('gzip', 'compress', compress)]),
         ...(header === null ? [] : [this.#draft.addPolicy('headers', 'header', header)]),
         ...(cache === null ? [] : [this.#draft.addPolicy('cache', 'response-cache', cache)]),
       ],
-      unprotected: [...certificate.unprotected, ...access.unprotected],
+      unprotected: access.unprotected,
       bodyBytes: limit === 0 ? NO_LIMIT : limit,
     }
   }
 
-  /** Returns the protection of a server that requires client certificates, of which others may not need one. */
-  #clientCertificate({ scope }: Server): Access {
-    const authority = clientCaOf(scope)
-    if (authority === null) return { policies: [], unprotected: [] }
-    this.#clientCa ??= authority.file
-    const directive = scope.find('ssl_client_certificate')
+  /** Returns the protection of a server by client certificates. nginx checks them before anything else. */
+  #clientCertificate(server: Server): Access {
+    const authority = clientCaOf(server)
+    if (authority === null) return NO_ACCESS
+    const { file, isRequired } = authority
+    this.#clientCa ??= file
     const unprotected =
-      authority.file === this.#clientCa || directive === undefined
+      file !== undefined && file === this.#clientCa
         ? []
         : [
-            scope.use.leaveUnprotected(
-              directive,
-              'all servers of a listener share one CA for client certificates',
+            server.scope.use.leaveUnprotected(
+              server.scope.find('ssl_verify_client') ?? server.directive,
+              file === undefined
+                ? 'the server names no CA for client certificates'
+                : 'all servers of a listener share one CA for client certificates',
               'put the certificates into one file, and use issuers of the policy mtls',
             ),
           ]
     const policies =
-      authority.mode === 'on'
+      isRequired && file !== undefined
         ? [this.#draft.addPolicy('client-certificate', 'mtls', { idFrom: 'subject' })]
         : []
     return { policies, unprotected }
+  }
+
+  /** Returns the missing protection of a location with rules for an address that the gateway does not know. */
+  #addressRules(scope: Scope): readonly string[] {
+    const proxies = scope.find('set_real_ip_from')
+    if (this.#knowsAddress || proxies === undefined) return []
+    const reason = 'the gateway uses one list of proxies for all locations, and X-Forwarded-For'
+    const remedy = 'set trustedProxies of the listener, and let the proxies send X-Forwarded-For'
+    if (scope.usesAddress()) return [scope.use.leaveUnprotected(proxies, reason, remedy)]
+    scope.use.warn(proxies, reason, remedy)
+    return []
   }
 
   #add(
@@ -245,6 +260,7 @@ class Importer {
             }),
           ]
         : []
+    const certificate = this.#clientCertificate(server)
     const { directive } = location
     const name = server.scope.own('server_name')[0]?.args[0] ?? 'default'
     this.#draft.addRoute({
@@ -261,8 +277,8 @@ class Importer {
       },
       ...(priority !== undefined && { priority }),
       ...keys,
-      policies: [...limit, ...policies] as readonly string[],
-      unprotected,
+      policies: [...certificate.policies, ...limit, ...policies] as readonly string[],
+      unprotected: [...certificate.unprotected, ...this.#addressRules(location.scope), ...unprotected],
     })
   }
 }

@@ -74,16 +74,43 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Returns a test for names, with `*`, `?` and `[…]`. A leading dot must be literal. */
+/**
+ * Returns a test for names, with `*`, `?` and `[…]`. A leading dot must be literal. The test goes back to the last
+ * `*` only, so that its time does not grow with their number.
+ */
 function globTest(pattern: string): (name: string) => boolean {
-  const text = pattern
-    .replaceAll(/[.+^${}()|\\]/g, '\\$&')
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.')
+  const parts = (pattern.match(/\[.[^\]]*\]|[\s\S]/g) ?? []).map((part) =>
+    part === '*' ? null : charTest(part),
+  )
+  return (name) => {
+    if (name.startsWith('.') && !pattern.startsWith('.')) return false
+    let part = 0
+    let back = { part: -1, at: 0 }
+    for (let at = 0; at < name.length; ) {
+      const test = parts[part]
+      if (test === null) back = { part: ++part, at }
+      else if (test?.test(name[at]!) === true) {
+        part++
+        at++
+      } else if (back.part >= 0) {
+        back = { part: back.part, at: back.at + 1 }
+        part = back.part
+        at = back.at
+      } else return false
+    }
+    return parts.slice(part).every((one) => one === null)
+  }
+}
+
+/** Returns the test for a character, `?` or `[…]`. */
+function charTest(part: string): RegExp {
+  const inside = part
+    .slice(1, -1)
+    .replaceAll(/[\\\]]/g, '\\$&')
+    .replace(/^!/, '^')
   try {
-    const test = new RegExp(`^${text}$`)
-    return (name) => test.test(name) && (!name.startsWith('.') || pattern.startsWith('.'))
+    return part === '?' ? /[\s\S]/ : new RegExp(part.length > 1 ? `[${inside}]` : part.replace(/\W/, '\\$&'))
   } catch {
-    return (name) => name === pattern
+    return /(?!)/
   }
 }

@@ -19,10 +19,12 @@ interface Token {
 
 /** Maximum nesting depth of blocks. */
 const MAX_DEPTH = 50
+/** Maximum length of a word, as in nginx. Longer ones would exhaust the stack of the pattern. */
+const MAX_WORD = 4096
 /** Characters that end a word: blanks, `;`, `{`. A `{` after `$` belongs to a variable. */
-const WORD = /(?:\$\{|\\[\s\S]|[^\s;{}"'\\])(?:\$\{[^\s;{}]*\}|\\[\s\S]|[^\s;{\\])*/y
-const QUOTED = /"((?:\\[\s\S]|[^"\\])*)"|'((?:\\[\s\S]|[^'\\])*)'/y
-const BLANK = /(?:\s+|#[^\n]*)+/y
+const WORD = /(?:\$\{|\\[\s\S]|[^\s;{}"'\\])(?:\$\{[^\s;{}]*\}|\\[\s\S]|[^\s;{\\]){0,4095}/y
+const QUOTED = /"((?:\\[\s\S]|[^"\\]){0,4096})"|'((?:\\[\s\S]|[^'\\]){0,4096})'/y
+const BLANK = /\s+|#[^\n]*/y
 const ESCAPES: Readonly<Record<string, string>> = { t: '\t', r: '\r', n: '\n' }
 
 /** Parses the text of a configuration file. @throws Failure with file and line, but without text of the file */
@@ -70,7 +72,7 @@ class Lexer {
   }
 
   next(): Token | null {
-    this.#take(BLANK)
+    while (this.#take(BLANK) !== null);
     if (this.#at >= this.#text.length) return null
     const { line } = this
     const sign = this.#text[this.#at]!
@@ -81,7 +83,9 @@ class Lexer {
     const quoted = this.#take(QUOTED)
     if (quoted !== null) return { kind: 'word', text: unescaped(quoted[1] ?? quoted[2] ?? ''), line }
     const word = this.#take(WORD)
-    if (word === null) throw this.failure(line, 'a quoted text is not terminated')
+    if (word === null)
+      throw this.failure(line, `a quoted text is not terminated within ${MAX_WORD} characters`)
+    if (word[0].length >= MAX_WORD) throw this.failure(line, `a word has more than ${MAX_WORD} characters`)
     return { kind: 'word', text: unescaped(word[0]), line }
   }
 

@@ -46,6 +46,17 @@ export class DirectiveUse {
     return textOf(directive).what
   }
 
+  /** Passes over a block whose absence has been reported. */
+  skip(block: Directive): void {
+    this.#left.add(block)
+  }
+
+  /** Reports a directive that was not mapped, and that may matter for security. The route stays open. */
+  warn(directive: Directive, reason: string, remedy: string): void {
+    this.#left.add(directive)
+    this.#draft.report.security({ ...textOf(directive), reason, remedy })
+  }
+
   /** Reports a choice or a difference. */
   note(directive: Directive, reason: string, remedy?: string): void {
     this.#draft.report.note({ ...textOf(directive), reason, ...(remedy !== undefined && { remedy }) })
@@ -129,6 +140,15 @@ export class Scope {
     const has = names.some((name) => this.#byName.has(name))
     const own = has ? this.directives.filter(({ name }) => names.includes(name)) : []
     return own.length > 0 || this.#parent === null ? own : this.#parent.list(...names)
+  }
+
+  /** True if the answer depends on the address of the client. */
+  usesAddress(): boolean {
+    return (
+      this.list('allow', 'deny', 'limit_req', 'limit_conn').length > 0 ||
+      this.directives.some(({ name, args }) => name === 'if' && args.join(' ').includes('remote_addr')) ||
+      this.#parent?.usesAddress() === true
+    )
   }
 
   /** Returns the protections in this and outer blocks that the import cannot map. The closest block decides. */

@@ -2,6 +2,7 @@ import type { DocumentDraft } from '../draft.js'
 import { patternOf } from '../patterns.js'
 import type { Directive } from './parse.js'
 import type { Scope } from './scope.js'
+import { ADDRESS } from './values.js'
 
 /** An address on which a server listens. */
 interface Listen {
@@ -36,7 +37,7 @@ const HOST = /^(\*\.)?(?!-)[a-z0-9_-]+(\.[a-z0-9_-]+)*$/
 
 /** Returns the servers of a configuration. */
 export function serversOf(http: Scope): Server[] {
-  return http.own('server').map((directive) => {
+  const servers = http.own('server').map((directive): Server => {
     const scope = http.inner(directive.block ?? [])
     const ssl = scope.value('ssl') === 'on'
     const found = scope.own('listen').flatMap((one) => listenOf(one, ssl) ?? [])
@@ -50,6 +51,14 @@ export function serversOf(http: Scope): Server[] {
     }
     return { scope, directive, listens: scope.own('listen').length === 0 ? [none] : found }
   })
+  // One `ssl` is enough for all servers of an address.
+  const secure = new Set(
+    servers.flatMap(({ listens }) => listens.flatMap((one) => (one.isTls ? [one.address] : []))),
+  )
+  return servers.map((one) => ({
+    ...one,
+    listens: one.listens.map((listen) => ({ ...listen, isTls: secure.has(listen.address) })),
+  }))
 }
 
 function listenOf(directive: Directive, ssl: boolean): Listen | null {
@@ -80,38 +89,49 @@ export interface PortChoice {
 }
 
 /**
- * Chooses the ports of the document. Routes do not depend on the port, only on the scheme. Servers on other ports
- * would be reachable on all of them, so they are left out.
+ * Chooses the addresses of the document. Routes do not depend on the address, only on the scheme. Servers on other
+ * addresses would be reachable on all of them, so they are left out.
  * @param wanted ports to import, or an empty list to choose the first of each scheme
  */
 export function choosePorts(servers: readonly Server[], wanted: readonly number[]): PortChoice {
-  const onPort = (port: number): string =>
-    servers.flatMap(({ listens }, i) => (listens.some((one) => one.port === port) ? [i] : [])).join()
-  const chosen = new Set<number>()
+  const serversOn = (address: string): string =>
+    [ownerOf(address, servers), ...servers.filter((one) => listensOn(one, address))]
+      .map((one) => servers.indexOf(one!))
+      .join()
+  const chosen = new Set<string>()
   for (const isTls of [false, true]) {
-    const all = [
-      ...new Set(
-        servers.flatMap(({ listens }) =>
-          listens.filter((one) => one.isTls === isTls).map(({ port }) => port),
-        ),
-      ),
-    ]
-    const ports = wanted.length > 0 ? all.filter((port) => wanted.includes(port)) : all
-    const first = ports.find((port) => port === (isTls ? 443 : 80)) ?? ports[0]
-    for (const port of ports) if (first !== undefined && onPort(port) === onPort(first)) chosen.add(port)
+    const all = servers
+      .flatMap(({ listens }) => listens)
+      .filter((one) => one.isTls === isTls && (wanted.length === 0 || wanted.includes(one.port)))
+    const first = all.find(({ port }) => port === (isTls ? 443 : 80)) ?? all[0]
+    for (const { address } of all)
+      if (first !== undefined && serversOn(address) === serversOn(first.address)) chosen.add(address)
   }
   const kept: Server[] = []
   for (const server of servers) {
-    const listens = server.listens.filter(({ port }) => chosen.has(port))
+    const listens = server.listens.filter(({ address }) => chosen.has(address))
     if (listens.length > 0) kept.push({ ...server, listens })
-    if (listens.length < server.listens.length || listens.length === 0)
+    const left = server.listens.filter(({ address }) => !chosen.has(address))
+    for (const { directive } of left)
       server.scope.use.leaveOut(
-        server.listens.find(({ port }) => !chosen.has(port))?.directive ?? server.directive,
-        'the server listens on another port, and a gateway has the same routes on all ports',
-        'import it into a second document with --port',
+        directive ?? server.directive,
+        'the server listens on another port or address, and a gateway has the same routes on all of them',
+        'import it into a second document with --port, or from a file of its own',
       )
+    if (listens.length === 0) server.scope.use.skip(server.directive)
   }
   return { servers: kept, listens: kept.flatMap(({ listens }) => listens) }
+}
+
+function listensOn({ listens }: Server, address: string): boolean {
+  return listens.some((one) => one.address === address)
+}
+
+/** Returns the default server of an address. */
+function ownerOf(address: string, servers: readonly Server[]): Server | undefined {
+  const isDefault = ({ listens }: Server): boolean =>
+    listens.some((one) => one.address === address && one.isDefault)
+  return servers.find(isDefault) ?? servers.find((one) => listensOn(one, address))
 }
 
 /**
@@ -155,15 +175,9 @@ function namedGroups({ scope, directive }: Server): HostGroup[] {
 
 /** Returns the schemes for which a server handles requests with unknown hosts. */
 function defaultSchemes(server: Server, servers: readonly Server[]): Set<'http' | 'https'> {
-  const schemes = server.listens.flatMap(({ address, isTls }) => {
-    const onAddress = servers.flatMap((one) =>
-      one.listens.flatMap((listen) =>
-        listen.address === address ? [{ one, isDefault: listen.isDefault }] : [],
-      ),
-    )
-    const owner = (onAddress.find(({ isDefault }) => isDefault) ?? onAddress[0])?.one
-    return owner === server ? [isTls ? ('https' as const) : ('http' as const)] : []
-  })
+  const schemes = server.listens.flatMap(({ address, isTls }) =>
+    ownerOf(address, servers) === server ? [isTls ? ('https' as const) : ('http' as const)] : [],
+  )
   return new Set(schemes)
 }
 
@@ -174,7 +188,9 @@ export function schemeOf({ listens }: Server): 'http' | 'https' | null {
 }
 
 /** Adds the listeners for the addresses of servers, with the certificates of the servers. */
-export function addListeners(draft: DocumentDraft, { servers, listens }: PortChoice, limits: object): void {
+export function addListeners(draft: DocumentDraft, choice: PortChoice, limits: object): void {
+  const { servers, listens } = choice
+  const { proxies, isMapped } = realIpOf(choice)
   const addresses = new Map<string, Listen[]>()
   for (const listen of listens)
     addresses.set(listen.address, [...(addresses.get(listen.address) ?? []), listen])
@@ -183,12 +199,6 @@ export function addListeners(draft: DocumentDraft, { servers, listens }: PortCho
     const owners = servers.filter((one) => one.listens.some((listen) => listen.address === address))
     const has = (option: string): boolean => group.some(({ options }) => options.includes(option))
     const isHttp2 = has('http2') || owners.some(({ scope }) => scope.value('http2') === 'on')
-    const proxies = owners[0]!.scope
-      .list('set_real_ip_from')
-      .flatMap(({ args: [range] }) => (range?.includes('unix') ? [] : [range]))
-    owners[0]!.scope.use.ask('real_ip_recursive')
-    const header = owners[0]!.scope.value('real_ip_header')?.toLowerCase()
-    const isTrusting = proxies.length > 0 && (header === 'x-forwarded-for' || has('proxy_protocol'))
     draft.listeners.push({
       address,
       engine: 'node',
@@ -196,11 +206,49 @@ export function addListeners(draft: DocumentDraft, { servers, listens }: PortCho
       paths: 'as-received',
       ...(first.isTls && { tls: tlsOf(owners) }),
       ...(isHttp2 && first.isTls && { http2: {} }),
-      ...(isTrusting && { trustedProxies: proxies }),
+      ...(proxies.length > 0 && (isMapped || has('proxy_protocol')) && { trustedProxies: proxies }),
       ...(has('proxy_protocol') && { proxyProtocol: true }),
       limits,
     })
   }
+}
+
+/** Proxies that report the address of clients. */
+interface RealIp {
+  readonly proxies: readonly string[]
+  /** True if the gateway determines the address as all servers and locations do. */
+  readonly isMapped: boolean
+}
+
+/** Returns the proxies of the first server. The gateway knows one list, and the header X-Forwarded-For. */
+export function realIpOf({ servers, listens }: PortChoice): RealIp {
+  const all = servers.flatMap(({ scope }) => scopesIn(scope)).map(realIpSettings)
+  const [first = { proxies: [], header: '' }] = all
+  const proxies = first.proxies.filter((one) => !one.includes('unix'))
+  const isEqual = all.every((one) => JSON.stringify(one) === JSON.stringify(first))
+  const isKnown = listens.every(({ options }) =>
+    options.includes('proxy_protocol')
+      ? first.header === 'proxy_protocol'
+      : first.header === 'x-forwarded-for',
+  )
+  const areRanges = proxies.every((one) => ADDRESS.test(one))
+  return {
+    proxies: areRanges ? [...new Set(proxies)] : [],
+    isMapped: isEqual && (first.proxies.length === 0 || (isKnown && areRanges)),
+  }
+}
+
+function realIpSettings(scope: Scope): { readonly proxies: readonly string[]; readonly header: string } {
+  scope.use.ask('real_ip_recursive')
+  const proxies = scope.list('set_real_ip_from').map(({ args: [range = ''] }) => range)
+  // Without proxies, the header has no effect.
+  const header = scope.value('real_ip_header')?.toLowerCase() ?? 'x-real-ip'
+  return { proxies, header: proxies.length === 0 ? '' : header }
+}
+
+function scopesIn(scope: Scope): Scope[] {
+  const inner = scope.directives.filter(({ name }) => name === 'location')
+  return [scope, ...inner.flatMap(({ block }) => scopesIn(scope.inner(block ?? [])))]
 }
 
 function tlsOf(servers: readonly Server[]): object {
@@ -224,21 +272,29 @@ function tlsOf(servers: readonly Server[]): object {
       ...(names.length > 0 && { serverNames: names }),
     }))
   const versions = servers[0]!.scope.find('ssl_protocols')?.args ?? []
-  const clientCa = servers.map(({ scope }) => clientCaOf(scope)).find((one) => one !== null)
-  const isRequired = servers.every(({ scope }) => clientCaOf(scope)?.mode === 'on')
+  const authorities = servers.map(clientCaOf)
+  const clientCaFile = authorities.find((one) => one?.file !== undefined)?.file
+  const isRequired = authorities.every((one) => one?.isRequired)
   return {
     certFile: first?.certFile ?? 'cert.pem',
     keyFile: first?.keyFile ?? 'key.pem',
     ...(versions.length === 1 && versions[0] === 'TLSv1.3' && { minVersion: 'TLSv1.3' }),
-    ...(clientCa && { clientCaFile: clientCa.file, clientCertificate: isRequired ? 'required' : 'optional' }),
+    ...(clientCaFile !== undefined && {
+      clientCaFile,
+      clientCertificate: isRequired ? 'required' : 'optional',
+    }),
     ...(certificates.length > 0 && { certificates }),
   }
 }
 
-/** Returns the CA file and mode of client certificates of a server, or null. */
-export function clientCaOf(scope: Scope): { readonly file: string; readonly mode: string } | null {
-  const mode = scope.value('ssl_verify_client') ?? 'off'
-  const file = scope.value('ssl_client_certificate')
+/** Returns the mode of client certificates of a server and its CA, or null if it asks for none. */
+export function clientCaOf({
+  scope,
+  listens,
+}: Server): { readonly file: string | undefined; readonly isRequired: boolean } | null {
+  const mode = scope.value('ssl_verify_client')
+  const file = scope.value('ssl_client_certificate') ?? scope.value('ssl_trusted_certificate')
   scope.use.ask('ssl_verify_depth')
-  return file === undefined || (mode !== 'on' && mode !== 'optional') ? null : { file, mode }
+  const isAsked = (mode === 'on' || mode === 'optional') && listens.some(({ isTls }) => isTls)
+  return isAsked ? { file, isRequired: mode === 'on' } : null
 }

@@ -25,6 +25,8 @@ const EXPRESSIONS: Readonly<Record<string, string>> = {
   request_uri: 'req.path',
   server_name: 'req.host',
 }
+/** An address or range. */
+export const ADDRESS = /^[0-9a-fA-F:.]+(\/\d{1,3})?$/
 const VARIABLE = /\$\{?([A-Za-z_]\w*)\}?/g
 
 /** Returns the template for a header value, or null if a variable cannot be mapped. */
@@ -39,14 +41,14 @@ export function templateOf(text: string, scope: Scope): string | null {
   return isKnown ? template : null
 }
 
-/** Returns the CEL expression of a variable such as `$remote_addr`, or null. */
+/** Returns the CEL expression of a variable such as `$remote_addr`, or null. Names of `$arg_…` ignore case: no counterpart. */
 export function expressionOf(variable: string): string | null {
   const name = /^\$\{?(\w+)\}?$/.exec(variable)?.[1]
   if (name === undefined) return null
   const [, kind, key] = /^(http|arg|cookie)_(\w+)$/.exec(name) ?? []
   if (EXPRESSIONS[name] !== undefined) return EXPRESSIONS[name]
   if (kind === 'http') return `req.header[${JSON.stringify(fieldName(key!))}]`
-  if (kind !== undefined) return `req.${kind === 'arg' ? 'query' : 'cookie'}[${JSON.stringify(key)}]`
+  if (kind === 'cookie') return `req.cookie[${JSON.stringify(key)}]`
   return null
 }
 
