@@ -111,10 +111,10 @@ export class AccessMapping {
 
   #users(scope: Scope): Readonly<Record<string, unknown>> | null {
     const directive = scope.find('auth_basic')
-    scope.use.ask('auth_basic_user_file')
+    const file = scope.find('auth_basic_user_file')
     if (directive === undefined || directive.args[0] === 'off') return null
     scope.use.note(
-      scope.find('auth_basic_user_file') ?? directive,
+      file ?? directive,
       'password hashes of nginx cannot be converted; callers are refused until they are in consumers.jsonl',
       'gw consumer add NAME --password',
     )

@@ -27,7 +27,6 @@ export const MAPPED = [
   'ssl_certificate',
   'ssl_certificate_key',
   'limit_req_dry_run',
-  'satisfy',
   'grpc_read_timeout',
 ]
 
@@ -99,5 +98,6 @@ export const REASONS: Readonly<Record<string, readonly [string, string?]>> = {
   proxy_redirect: ['Location of the upstream is not changed', 'let the upstream use the public host'],
   proxy_cookie_path: ['cookies of the upstream are not changed', 'use script'],
   proxy_cookie_domain: ['cookies of the upstream are not changed', 'use script'],
+  upstream: ['no route uses it'],
   stub_status: ['the gateway has its own metrics', 'use /metrics of the admin API'],
 }

@@ -63,7 +63,7 @@ test('rules for the address of clients behind a proxy need a list of proxies tha
   for (const text of closed) {
     const { code, document, stderr } = await importText(t, text)
     assert.equal(code, 2, text)
-    assert.match(stderr, /set_real_ip_from: .*the route answers 503/, text)
+    assert.match(stderr, /set_real_ip_from: .*the route returns 503/, text)
     assert.ok(
       document.routes.some(({ policies }) => policies?.includes('not-imported')),
       text,
@@ -160,4 +160,34 @@ test('very long words are refused', async (t) => {
   }
   const comments = await importText(t, `${'#\n'.repeat(7 * 1024 ** 2)} server { listen 80; return 204; }`)
   assert.equal(comments.code, 0)
+})
+
+test('a directive that no route uses is reported, although others of its name are mapped', async (t) => {
+  const { code, stderr } = await importText(
+    t,
+    `upstream unused { server 10.0.0.6; }
+     server { listen 80; location / { deny all; allow all; ${PASS} }
+     location /a { deny all; return 204; }
+     location @named { deny all; ${PASS} } }
+     server { listen 80; server_name b; return 204;
+     location /b { deny all; } }`,
+  )
+  assert.equal(code, 2)
+  for (const finding of ['1: upstream unused', '3: deny', '4: deny', '4: proxy_pass', '6: deny'])
+    assert.match(stderr, new RegExp(`nginx\\.conf:${finding}: `))
+  assert.doesNotMatch(stderr, /nginx\.conf:2:/)
+})
+
+test('of two servers with the same name, the first one has it', async (t) => {
+  const { code, document, stderr } = await importText(
+    t,
+    `server { listen 80; server_name a *.b; location / { deny all; ${PASS} } }
+     server { listen 80; ${TLS} server_name a c *.b; location / { ${PASS} } location /x { ${PASS} } }`,
+  )
+  assert.equal(code, 2)
+  assert.match(stderr, /nginx\.conf:2: server_name: an earlier server has the same name/)
+  assert.ok(document.routes.some(({ match }) => JSON.stringify(match).includes('https')))
+  const open = document.routes.filter(({ policies }) => policies === undefined).map(({ match }) => match)
+  for (const match of open)
+    assert.match(JSON.stringify(match), /"hosts":\["c"\]|req\.scheme == \\"https\\"/)
 })

@@ -11,6 +11,7 @@ export class DirectiveUse {
   readonly #draft: DocumentDraft
   readonly #asked = new Set<string>()
   readonly #left = new Set<Directive>()
+  readonly #seen = new Set<Directive>()
   readonly #mapped = new Set<Directive>()
 
   constructor(draft: DocumentDraft) {
@@ -21,6 +22,11 @@ export class DirectiveUse {
   /** Records that directives of this name are mapped. */
   ask(name: string): void {
     this.#asked.add(name)
+  }
+
+  /** Records that directives were read for a route. Others of the same name may still be unmapped. */
+  see(directives: readonly Directive[]): void {
+    for (const one of directives) this.#seen.add(one)
   }
 
   /** Records that a directive is mapped, although not all of its name are. */
@@ -69,9 +75,9 @@ export class DirectiveUse {
       const { name, block } = directive
       if (this.#left.has(directive)) continue
       if (NOT_NEEDED.test(name)) report.notNeeded++
-      else if (this.#asked.has(name) || this.#mapped.has(directive)) report.mapped++
+      else if (this.#asked.has(name) || this.#seen.has(directive) || this.#mapped.has(directive)) report.mapped++
       else {
-        const [reason, remedy] = REASONS[name] ?? ['unknown directive']
+        const [reason, remedy] = REASONS[name] ?? ['unknown directive, or nothing uses it here']
         this.leaveOut(directive, reason, remedy)
         continue
       }
@@ -120,13 +126,15 @@ export class Scope {
 
   /** Returns the directives of a name in this block only. */
   own(name: string): readonly Directive[] {
-    this.use.ask(name)
-    return this.#byName.get(name) ?? []
+    const own = this.#byName.get(name) ?? []
+    this.use.see(own)
+    return own
   }
 
   /** Returns the last directive of a name in the closest block that has one. */
   find(name: string): Directive | undefined {
-    return this.own(name).at(-1) ?? this.#parent?.find(name)
+    const outer = this.#parent?.find(name)
+    return this.own(name).at(-1) ?? outer
   }
 
   /** Returns the first argument of a directive, or undefined if it is absent. */
@@ -136,10 +144,9 @@ export class Scope {
 
   /** Returns the directives of these names in the closest block that has any of them, as nginx inherits lists. */
   list(...names: readonly string[]): readonly Directive[] {
-    for (const name of names) this.use.ask(name)
-    const has = names.some((name) => this.#byName.has(name))
-    const own = has ? this.directives.filter(({ name }) => names.includes(name)) : []
-    return own.length > 0 || this.#parent === null ? own : this.#parent.list(...names)
+    const outer = this.#parent?.list(...names) ?? []
+    const own = names.flatMap((name) => this.own(name))
+    return own.length > 0 ? this.directives.filter(({ name }) => names.includes(name)) : outer
   }
 
   /** True if the answer depends on the address of the client. */

@@ -139,7 +139,7 @@ function ownerOf(address: string, servers: readonly Server[]): Server | undefine
  * first, names that end with `*` and regular expressions, and all others for the default server.
  */
 export function hostGroups(server: Server, { servers }: PortChoice): HostGroup[] {
-  const groups = namedGroups(server)
+  const groups = ownGroups(server, servers)
   const [scheme, ...others] = defaultSchemes(server, servers)
   if (scheme === undefined) return groups
   const isPartial = others.length === 0 && schemeOf(server) === null
@@ -171,6 +171,36 @@ function namedGroups({ scope, directive }: Server): HostGroup[] {
     else groups.push({ hosts: [], when: `req.host.matches(${JSON.stringify(pattern)})`, base: 100_000 })
   }
   return groups
+}
+
+/** Returns the groups of a server without the names of earlier servers on the same address, as nginx ignores them. */
+function ownGroups(server: Server, servers: readonly Server[]): HostGroup[] {
+  const earlier = servers
+    .slice(0, servers.indexOf(server))
+    .map((one) => ({ one, names: new Set(namedGroups(one).flatMap(({ hosts, when }) => when ?? hosts)) }))
+  const free = (name: string): readonly Listen[] =>
+    server.listens.filter(
+      ({ address }) => !earlier.some(({ one, names }) => names.has(name) && listensOn(one, address)),
+    )
+  return namedGroups(server).flatMap((group) => {
+    const keys = group.when === null ? group.hosts : [group.when]
+    const whole = keys.filter((name) => free(name).length === server.listens.length)
+    const partial = keys.filter((name) => !whole.includes(name) && free(name).length > 0)
+    if (whole.length < keys.length)
+      server.scope.use.warn(
+        server.scope.find('server_name') ?? server.directive,
+        'an earlier server has the same name, and nginx uses that one',
+        'remove the name here',
+      )
+    const part = (names: readonly string[]): HostGroup => ({ ...group, hosts: group.when === null ? names : [] })
+    return [
+      ...(whole.length > 0 ? [part(whole)] : []),
+      ...partial.map((name) => ({
+        ...part([name]),
+        scheme: free(name)[0]!.isTls ? ('https' as const) : ('http' as const),
+      })),
+    ]
+  })
 }
 
 /** Returns the schemes for which a server handles requests with unknown hosts. */

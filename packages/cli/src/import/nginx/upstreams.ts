@@ -24,7 +24,9 @@ export class UpstreamMapping {
 
   constructor(draft: DocumentDraft, http: Scope) {
     this.#draft = draft
-    this.#blocks = new Map(http.own('upstream').map((one) => [one.args[0] ?? '', one]))
+    this.#blocks = new Map(
+      http.directives.filter(({ name }) => name === 'upstream').map((one) => [one.args[0] ?? '', one]),
+    )
   }
 
   /** True if a name is that of an `upstream` block. */
@@ -55,8 +57,9 @@ export class UpstreamMapping {
     return { name: this.#draft.addUpstream(cleanName(host, 'upstream'), upstream) }
   }
 
-  #settingsOf({ block }: Directive, scheme: string, { use }: Scope): Settings {
-    const scope = new Scope(block ?? [], null, use)
+  #settingsOf(upstream: Directive, scheme: string, { use }: Scope): Settings {
+    use.map(upstream)
+    const scope = new Scope(upstream.block ?? [], null, use)
     const servers = scope.own('server').filter((one) => {
       const isDown = one.args.includes('down')
       const isUsable = TARGET.test(one.args[0] ?? '')
