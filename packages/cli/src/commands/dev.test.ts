@@ -4,6 +4,7 @@ import http from 'node:http'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { isAlive } from '@sluice/core/process-stat'
+import { gwInProcess } from '../testing/in-process.js'
 import { gwInTerminal } from '../testing/terminal.js'
 import { closedPort, type GwProcess, origin, scratch, spawnGw, until } from '../testing.js'
 
@@ -115,6 +116,49 @@ test('requests are shown with policies and mocks, mistakes with their place, and
   )
   edit('status: ten', 'status: 201')
   await line(gateway, /gateway\.yaml: valid, no changes\n/)
+})
+
+test('only this machine can connect without --host', async (t) => {
+  const { file, edit } = await project(t)
+  edit('[{ address: "127.0.0.1:0", engine: node }]', '[{ address: ":0", engine: node }]')
+  const local = await started(t, [file])
+  assert.match(local.url, /^http:\/\/127\.0\.0\.1:\d+$/)
+  await line(local, /listening on this machine only, instead of 0\.0\.0\.0:0; --host 0\.0\.0\.0 accepts/)
+  const open = await started(t, [file, '--host', '0.0.0.0', '--port', '0'])
+  assert.match(open.url, /^http:\/\/0\.0\.0\.0:\d+$/)
+  assert.doesNotMatch(open.stdout(), /this machine only/)
+  for (const host of ['', 'a b', '127.0.0.1:80']) {
+    const { code, stderr } = await gwInProcess(['dev', file, '--host', host])
+    assert.deepEqual([code, stderr.includes(`--host '${host}' is not a host`)], [64, true], stderr)
+  }
+})
+
+test('listeners of one port get different ports if they become local', async (t) => {
+  const { file, edit } = await project(t)
+  const port = await closedPort()
+  edit(
+    '[{ address: "127.0.0.1:0", engine: node }]',
+    `[{ address: "0.0.0.0:${port}", engine: node }, { address: "[::]:${port}", engine: node }]`,
+  )
+  const gateway = await started(t, [file])
+  assert.equal(gateway.url, `http://127.0.0.1:${port}`)
+})
+
+test('an echo does not contain credentials that policies add', async (t) => {
+  const { file, edit } = await project(t)
+  const set = '{ authorization: "Bearer ${env:TOKEN}", x-origin: "${env:TOKEN}", x-plain: kept }'
+  edit(
+    'upstream: up, log: { off: true }',
+    `upstream: up, policies: [{ use: header, with: { request: { set: ${set} } } }]`,
+  )
+  const running = spawnGw(t, ['dev', file], { env: { TOKEN: 'of-the-backend' } })
+  const [, url = ''] = await line(running, /^gateway +(\S+)$/m)
+  const echo = await (await fetch(`${url}/plain?api_key=abc&a=1`, { headers: { cookie: 'sid=7' } })).json()
+  const { headers, url: target } = echo as { headers: Record<string, string>; url: string }
+  assert.deepEqual(
+    [headers['authorization'], headers['cookie'], headers['x-origin'], headers['x-plain'], target],
+    ['***', '***', '${env:TOKEN}', 'kept', '/plain?api_key=***&a=1'],
+  )
 })
 
 test('a mock gives way when its target starts', async (t) => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { isIssue, parseAddress } from '@sluice/config'
 import { parentProcessIds } from '@sluice/core/process-stat'
 import { LOG_FORMAT_ENV } from '@sluice/gateway/parent'
 import { AnswerPart } from '../admin/answer-part.js'
@@ -20,6 +21,7 @@ import { stepTraceLines } from './step-trace-lines.js'
 
 interface DevOptions extends DocumentOptions, OutputOptions {
   readonly port?: number
+  readonly host?: string
   readonly workers: number
   readonly mock: MockMode
 }
@@ -28,8 +30,9 @@ interface DevOptions extends DocumentOptions, OutputOptions {
 const NPM_POLL_MS = 500
 
 /** Runs a gateway for development until the user ends it. */
-export async function dev({ config, port, workers, mock, output }: DevOptions): Promise<void> {
+export async function dev({ config, port, host, workers, mock, output }: DevOptions): Promise<void> {
   if (config === '-') throw usageError('gw dev watches its document and cannot read it from stdin')
+  const listenHost = host === undefined ? null : parsedHost(host)
   outliveReader()
   // Workers write entries that this process reads.
   process.env[LOG_FORMAT_ENV] = 'json'
@@ -39,7 +42,7 @@ export async function dev({ config, port, workers, mock, output }: DevOptions): 
   const folder = mkdtempSync(join(tmpdir(), 'gw-dev-'))
   const views: DevView[] = []
   const session = new DevSession({
-    ...{ config, workers, mock, folder, port: port ?? null },
+    ...{ config, workers, mock, folder, port: port ?? null, host: listenHost },
     onEvent: (event) => views[0]?.show(event),
   })
   try {
@@ -51,6 +54,14 @@ export async function dev({ config, port, workers, mock, output }: DevOptions): 
     views[0]?.close()
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
   }
+}
+
+/** @throws Failure if the text is no host */
+function parsedHost(text: string): string {
+  const address = parseAddress(text.includes(':') && !text.startsWith('[') ? `[${text}]:0` : `${text}:0`)
+  if (text === '' || isIssue(address))
+    throw usageError(`--host '${text}' is not a host; use for example --host 0.0.0.0`)
+  return address.host
 }
 
 interface ViewOptions {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Address, ConfigBundle, Plan, RoutePlan } from '@sluice/config'
+import { type Address, type ConfigBundle, isLoopback, type Plan, type RoutePlan } from '@sluice/config'
 import { probePort } from '@sluice/gateway/start'
 import { type MockedUpstream, MockedUpstreams, type MockMode } from './mocked-upstreams.js'
 
@@ -9,13 +9,17 @@ import { type MockedUpstream, MockedUpstreams, type MockMode } from './mocked-up
 export interface DevPlanOptions {
   /** Port of the first listener, or null for the port in the document. */
   readonly port: number | null
+  /** Host of all listeners, or null for those that only this machine can reach. */
+  readonly host: string | null
   readonly mock: MockMode
   readonly config: string
   /** Scratch folder for the traffic log. */
   readonly folder: string
 }
 
-/** Adjusts plans for development: mocks, a complete traffic log in a scratch folder, and free ports. */
+const LOOPBACK = '127.0.0.1'
+
+/** Adjusts plans for development: mocks, a complete traffic log in a scratch folder, local addresses and free ports. */
 export class DevPlan {
   readonly #options: DevPlanOptions
   readonly #upstreams: MockedUpstreams
@@ -23,6 +27,8 @@ export class DevPlan {
   readonly trafficDir: string
   /** True if the port of the admin API is in use by another process, so that any free port is used. */
   #isAdminMoved: boolean | null = null
+  /** Addresses of the document that other machines can reach, but not in development. */
+  #closed: readonly string[] = []
   /** Versions of the files that policies read. */
   readonly #files = new Map<string, string>()
   /** Names of policies in the catalog, by their id. */
@@ -37,6 +43,11 @@ export class DevPlan {
 
   get mocked(): readonly MockedUpstream[] {
     return this.#upstreams.mocked
+  }
+
+  /** Addresses of the document in whose place the gateway listens on this machine only. */
+  get closed(): readonly string[] {
+    return this.#closed
   }
 
   /** True if a mocked upstream has become reachable, or a file that a policy reads has changed. */
@@ -82,10 +93,20 @@ export class DevPlan {
   }
 
   #listenersOf(listeners: Plan['listeners']): Plan['listeners'] {
-    const { port } = this.#options
-    return port === null
-      ? listeners
-      : listeners.map((one, i) => (i === 0 ? { ...one, ...at(one, port) } : one))
+    const { host, port } = this.#options
+    const used = new Set<string>()
+    const open = host === null ? listeners.filter((one) => !isLoopback(one.host)) : []
+    this.#closed = open.map(({ address }) => address)
+    return listeners.map((one, i) => {
+      const address = at(
+        host ?? (isLoopback(one.host) ? one.host : LOOPBACK),
+        i === 0 ? (port ?? one.port) : one.port,
+      )
+      // Several hosts with one port have become the same address.
+      const isFree = !used.has(address.address)
+      used.add(address.address)
+      return { ...one, ...(isFree ? address : at(address.host, 0)) }
+    })
   }
 
   #noteFiles({ values }: ConfigBundle): void {
@@ -103,7 +124,7 @@ export class DevPlan {
       () => false,
       () => true,
     )
-    return at(admin, this.#isAdminMoved ? 0 : admin.port)
+    return at(admin.host, this.#isAdminMoved ? 0 : admin.port)
   }
 
   close(): void {
@@ -111,7 +132,7 @@ export class DevPlan {
   }
 }
 
-function at({ host }: Address, port: number): Address {
+function at(host: string, port: number): Address {
   return { host, port, address: `${host.includes(':') ? `[${host}]` : host}:${port}` }
 }
 

@@ -21,6 +21,8 @@ import { requestRow } from './request-row.js'
 export interface DevSessionOptions {
   readonly config: string
   readonly port: number | null
+  /** Host of the listeners, or null for this machine only. */
+  readonly host: string | null
   readonly workers: number
   readonly mock: MockMode
   /** Scratch folder. The caller removes it. */
@@ -68,6 +70,11 @@ export class DevSession {
     if (supervisor === null) return
     this.#supervisor = supervisor
     this.#options.onEvent({ kind: 'started', ...this.#serving() })
+    const { closed } = this.#plan
+    if (closed.length > 0) {
+      const text = `listening on this machine only, instead of ${closed.join(', ')}; --host 0.0.0.0 accepts other machines`
+      this.#options.onEvent({ kind: 'message', level: 'info', text })
+    }
     supervisor.stepTraces.start(ENDLESS, 'gw dev', {
       onArmed: () => {},
       onTrace: (trace) => this.#onTrace(trace),

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { canonicalPath } from '@sluice/core'
+import { MessageMask } from '@sluice/logger'
 import type { ApiDescription } from '@sluice/policies'
 import { exampleResponse } from './api-examples.js'
 
@@ -10,6 +11,9 @@ export interface MockedApi {
   /** Prefix of the described paths in requests. */
   readonly basePath: string
 }
+
+/** Replaces the secrets of the document in a text. */
+export type Conceal = (text: string) => string
 
 interface MockServer {
   readonly server: Server
@@ -22,9 +26,13 @@ const MAX_ECHO_BYTES = 64 * 1024
 /** Status that a client asks for with `Prefer: code=404` (as in Prism). */
 const WANTED = /(?:^|[,;\s])code=(\d{3})/
 
+const MASK = new MessageMask([], null)
+
 /** Mock upstreams. Each is a server on its own port, so that the port identifies the upstream. */
 export class MockServers {
   readonly #servers = new Map<string, MockServer>()
+  /** Conceals secrets in echoes. Policies may add credentials to requests, and not every client may know them. */
+  conceal: Conceal = (text) => text
 
   /** Returns the URL of the mock of an upstream, and starts it if necessary. */
   async urlOf(upstream: string, apis: readonly MockedApi[]): Promise<string> {
@@ -35,7 +43,7 @@ export class MockServers {
 
   async #start(upstream: string): Promise<MockServer> {
     const server = createServer((req, res) => {
-      void bodyOf(req).then((body) => answer(req, res, { body, apis: mock.apis }))
+      void bodyOf(req).then((body) => answer(req, res, { body, apis: mock.apis, conceal: this.conceal }))
     })
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject).listen(0, '127.0.0.1', resolve)
@@ -71,15 +79,17 @@ async function bodyOf(req: IncomingMessage): Promise<string> {
 interface MockedRequest {
   readonly body: string
   readonly apis: readonly MockedApi[]
+  readonly conceal: Conceal
 }
 
-function answer(req: IncomingMessage, res: ServerResponse, { body, apis }: MockedRequest): void {
+function answer(req: IncomingMessage, res: ServerResponse, { body, apis, conceal }: MockedRequest): void {
   const { method = 'GET', url = '/', headers } = req
   const path = canonicalPath(url.split('?')[0] ?? '/') ?? '/'
   const wanted = WANTED.exec(String(headers['prefer'] ?? ''))?.[1]
   const example = exampleFrom(apis, method, path, wanted)
   if (example === null) {
-    const echo = JSON.stringify({ mock: 'echo', method, url, headers, body }, null, 2)
+    const seen = { method, url: conceal(maskedUrl(url)), headers: maskedHeaders(headers, conceal) }
+    const echo = JSON.stringify({ mock: 'echo', ...seen, body: conceal(body) }, null, 2)
     res.writeHead(200, { 'content-type': 'application/json', 'x-gw-mock': 'echo' })
     res.end(`${echo}\n`)
     return
@@ -89,6 +99,21 @@ function answer(req: IncomingMessage, res: ServerResponse, { body, apis }: Mocke
   res.setHeader('x-gw-mock', 'openapi')
   res.writeHead(example.status)
   res.end(example.body?.text)
+}
+
+/** Masks credentials in the query, as the traffic log does. */
+function maskedUrl(url: string): string {
+  const [path = '', ...query] = url.split('?')
+  return query.length === 0 ? url : `${path}?${MASK.query(query.join('?'))}`
+}
+
+/** Masks credentials by the name of their field, and the secrets of the document. */
+function maskedHeaders(headers: IncomingMessage['headers'], conceal: Conceal): Record<string, string> {
+  const fields = Object.entries(headers).map(([name, value]) => {
+    const text = Array.isArray(value) ? value.join(', ') : (value ?? '')
+    return [name, conceal(MASK.header(name, text))] as const
+  })
+  return Object.fromEntries(fields)
 }
 
 /** Returns the example of the first API that describes a request. Some routes remove the prefix of the API. */

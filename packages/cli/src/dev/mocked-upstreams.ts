@@ -1,6 +1,13 @@
 import { resolveSrv } from 'node:dns/promises'
 import { connect } from 'node:net'
-import { type ConfigBundle, type Plan, resolvePlan, type TargetPlan, type UpstreamPlan } from '@sluice/config'
+import {
+  type ConfigBundle,
+  conceal,
+  type Plan,
+  resolvePlan,
+  type TargetPlan,
+  type UpstreamPlan,
+} from '@sluice/config'
 import { ApiDescription } from '@sluice/policies'
 import { type MockedApi, MockServers } from './mock-servers.js'
 
@@ -42,6 +49,8 @@ export class MockedUpstreams {
   async replaceIn(bundle: ConfigBundle): Promise<readonly UpstreamPlan[]> {
     this.#written = resolvePlan({ ...bundle, routeTexts: [] }).upstreams
     const plan = this.#mode === 'none' ? null : resolvePlan(bundle)
+    const references = Object.entries(bundle.values).filter(([name]) => name.startsWith('${'))
+    this.#servers.conceal = (text) => conceal(text, Object.fromEntries(references))
     const mocked = await Promise.all(this.#written.map((upstream) => this.#mockOf(upstream, plan)))
     this.#mocked = mocked.filter((mock) => mock !== null)
     return bundle.plan.upstreams.map((upstream, i) => withMock(upstream, mocked[i]?.url))

@@ -137,6 +137,7 @@ function addDev(program: GwCommand): void {
       'port of the first listener; default: from the document',
       wholeNumber(0, 65_535),
     )
+    .option('--host <host>', 'host of all listeners, such as 0.0.0.0; default: this machine only')
     .option('--workers <n>', 'worker processes', wholeNumber(1, 64), 1)
     .choice('--mock <which>', 'upstreams to mock', ['unreachable', 'all', 'none'], 'unreachable')
     .output('table', 'json')
