@@ -56,8 +56,9 @@ export class DocumentDraft {
   readonly routes: DraftRoute[] = []
   /** Lines of the consumers file. Policies with `CONSUMERS` read it. */
   readonly consumers: string[] = []
+  /** True if routes stay open whose protection was not mapped. */
+  readonly allowsUnprotected: boolean
   readonly #title: string
-  readonly #allowUnprotected: boolean
   readonly #policies = new Map<string, Part>()
   readonly #policyIds = new Map<string, string>()
   readonly #upstreamNames = new Map<string, string>()
@@ -69,7 +70,7 @@ export class DocumentDraft {
 
   constructor(title: string, allowUnprotected: boolean) {
     this.#title = title
-    this.#allowUnprotected = allowUnprotected
+    this.allowsUnprotected = allowUnprotected
   }
 
   /** Adds a shared policy and returns its id. Equal policies of one owner share one id. */
@@ -106,7 +107,7 @@ export class DocumentDraft {
       throw new Failure(`the source has more than ${MAX_ROUTES} routes; import it in parts`, EXIT.invalid)
     const id = uniqueName(cleanName(route.id, 'route'), this.#routeIds)
     const { unprotected = [], policies = [], comment, ...rest } = route
-    const isClosed = unprotected.length > 0 && !this.#allowUnprotected
+    const isClosed = unprotected.length > 0 && !this.allowsUnprotected
     const chain = [...new Set(isClosed ? [this.#refusal(), ...policies] : policies)]
     const missing = `${isClosed ? 'Closed: ' : ''}not imported: ${unprotected.join(', ')}`
     const remark = unprotected.length === 0 ? comment : [comment, missing].filter(Boolean).join('\n')
@@ -129,7 +130,7 @@ export class DocumentDraft {
   reportUnprotected(finding: FindingText): void {
     this.report.security({
       ...finding,
-      reason: `${finding.reason}; ${this.#allowUnprotected ? 'the route is NOT protected' : 'the route returns 503'}`,
+      reason: `${finding.reason}; ${this.allowsUnprotected ? 'the route is NOT protected' : 'the route returns 503'}`,
     })
   }
 

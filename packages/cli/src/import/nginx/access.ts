@@ -102,7 +102,8 @@ export class AccessMapping {
     const isAny = scope.value('satisfy') === 'any'
     const users = this.#users(scope)
     if (users === null) return this.#filter(rules)
-    const denied = deniedExpression(rules)
+    // With 'satisfy any', only an address that a rule allows needs no password.
+    const denied = deniedExpression(rules, !isAny)
     if (isAny && rules.length > 0 && denied === null) return []
     if (isAny && rules.length > 0) return [{ use: 'basic-auth', with: users, when: denied }]
     const login = this.#draft.addPolicy('login', 'basic-auth', users)
@@ -138,7 +139,7 @@ export class AccessMapping {
     if (shape.startsWith('d!')) return add({ deny: ALL })
     if (/^d+(a!)?$/.test(shape)) return add({ deny })
     if (/^d*a+d!$/.test(shape)) return add({ allow, ...(deny.length > 0 && { deny }) })
-    const when = deniedExpression(rules)
+    const when = deniedExpression(rules, true)
     return when === null ? [] : [{ use: 'ip-filter', with: { deny: ALL }, when }]
   }
 }
@@ -147,8 +148,11 @@ function addressesOf(rules: readonly Directive[], name: string): string[] {
   return rules.flatMap((one) => (one.name === name && one.args[0] !== 'all' ? [one.args[0]!] : []))
 }
 
-/** Returns the condition under which rules deny a request, or null if they deny none. */
-function deniedExpression(rules: readonly Directive[]): string | null {
+/**
+ * Returns the condition under which rules deny a request, or null if they deny none.
+ * @param allowsOthers true if addresses that no rule names are allowed
+ */
+function deniedExpression(rules: readonly Directive[], allowsOthers: boolean): string | null {
   const text = [...rules].reverse().reduce((rest, { name, args: [address] }) => {
     const verdict = name === 'deny' ? 'true' : 'false'
     if (address === 'all') return verdict
@@ -158,7 +162,7 @@ function deniedExpression(rules: readonly Directive[]): string | null {
       : verdict === 'true'
         ? `${matches} || (${rest})`
         : `!${matches} && (${rest})`
-  }, 'false')
+  }, String(!allowsOthers))
   return text === 'false' ? null : text
 }
 

@@ -135,9 +135,10 @@ function pathRewrite(location: Location, uri: string | undefined): Readonly<Reco
     const [from = '', to = '', flag] = rewritten.args
     const pattern = patternOf(from, false)
     const isSimple = pattern !== null && flag === 'break' && /^\/[^?]*$/.test(to) && !/\$[^1-9]/.test(to)
-    if (isSimple && scope.own('rewrite').length === 1) return { regex: { pattern, replacement: to } }
-    for (const one of scope.own('rewrite'))
-      scope.use.leaveOut(one, 'only one rewrite with the flag break is mapped', 'use rewrite of the route')
+    if (isSimple && scope.own('rewrite').length === 1) {
+      scope.use.map(rewritten)
+      return { regex: { pattern, replacement: to } }
+    }
   }
   if (uri === undefined || kind === 'regex') return {}
   if (!path.startsWith('~') && !path.endsWith('/*')) return uri === text ? {} : { path: encodeURI(uri) }

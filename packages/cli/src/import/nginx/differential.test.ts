@@ -232,21 +232,7 @@ const ASKS: readonly Ask[] = [
 const SAME: Readonly<Record<number, number>> = { 429: 503 }
 
 test('an imported document answers as the nginx that it comes from', { skip }, async (t) => {
-  const dir = scratch(t)
-  const text = await configFor(t, dir)
-  const nginxPort = await startNginx(t, dir, text)
-  const imported = await gwInProcess(['import', 'nginx', join(dir, 'site.conf')], { cwd: dir })
-  assert.equal(imported.code, 2, imported.stderr)
-  const out = await gwInProcess(['import', 'nginx', 'site.conf', '--out', 'gateway.yaml'], { cwd: dir })
-  assert.equal(out.code, 2, out.stderr)
-  const added = await gwInProcess(['consumer', 'add', 'ann', '--password'], { cwd: dir, stdin: 'secret' })
-  assert.equal(added.code, 0, added.stderr)
-  const document = readFileSync(join(dir, 'gateway.yaml'), 'utf8')
-    .replace(/127\.0\.0\.1:\d+/, '127.0.0.1:0')
-    .replaceAll('consumers.jsonl', join(dir, 'consumers.jsonl'))
-    .replace('version: 1', 'version: 1\nadmin: { address: "127.0.0.1:0" }\nworkers: 1\nlog: { sink: none }')
-  const gateway = await startGateway(t, document)
-  const port = Number(new URL(gateway.url).port)
+  const { nginxPort, port } = await startBoth(t, CONFIG)
   const differences: string[] = []
   for (const ask of ASKS) {
     const expected = await answerOf(nginxPort, ask)
@@ -259,7 +245,208 @@ test('an imported document answers as the nginx that it comes from', { skip }, a
   assert.equal(differences.join('\n'), '')
 })
 
-async function configFor(t: TestContext, dir: string): Promise<string> {
+/** Servers with selectors and protections that are easy to get around if they are mapped wrongly. */
+const REFUSING = `
+http {
+  access_log off;
+  server {
+    listen 127.0.0.1:PORT default_server;
+    deny 10.0.0.0/8;
+    if ($http_x_block = yes) { return 403; }
+    location / { proxy_pass http://U1; }
+    location /admin { deny all; proxy_pass http://U1; }
+    location = /one { deny all; proxy_pass http://U1; }
+    location /slash/ { deny all; proxy_pass http://U1; }
+    location ~ ^/look/(?!public) { deny all; }
+    location ~ ^/twice/(a+)/\\1$ { deny all; }
+    location ~* ^/ahead/.*(?=\\.key) { return 403; }
+    location ~ /\\.ht { deny all; }
+    location ~* \\.(bak|sql)$ { deny all; }
+    location ~ ^/named/(?<id>\\d+)$ { deny all; }
+    location ~ ^/outer/ { proxy_pass http://U1; location ~ secret { deny all; } }
+    location ^~ /strong/ { proxy_pass http://U1; location ~ \\.ht { deny all; } location ~ secret { deny all; } }
+    location /a/ { proxy_pass http://U1; location ~ x$ { proxy_pass http://U1; } location /a/b/c/ { proxy_pass http://U1; } }
+    location /a/b/ { deny all; proxy_pass http://U1; }
+    location /inherit/ { deny all; proxy_pass http://U1; location /inherit/open/ { allow all; proxy_pass http://U1; } location /inherit/in/ { proxy_pass http://U1; } }
+    location /replace/ { allow 10.0.0.0/8; deny all; auth_basic x; auth_basic_user_file DIR/htpasswd; proxy_pass http://U1;
+      location /replace/in/ { allow all; proxy_pass http://U1; }
+      location /replace/off/ { auth_basic off; proxy_pass http://U1; } }
+    location /any { satisfy any; allow 10.0.0.0/8; auth_basic x; auth_basic_user_file DIR/htpasswd; proxy_pass http://U1; }
+    location /all { satisfy all; allow 127.0.0.1; deny all; auth_basic x; auth_basic_user_file DIR/htpasswd; proxy_pass http://U1; }
+    location /internal { internal; proxy_pass http://U1; }
+    location /files { try_files $uri @login; }
+    location @login { auth_basic x; auth_basic_user_file DIR/htpasswd; proxy_pass http://U1; }
+    location /except { limit_except GET { deny all; } proxy_pass http://U1; }
+    location /closing { return 444; }
+    location /token { if ($http_x_token != s3cret) { return 403; } proxy_pass http://U1; }
+    location /pattern { if ($http_x_token !~ ^s3) { return 403; } proxy_pass http://U1; }
+    location /cookie { if ($cookie_token != s3cret) { return 403; } proxy_pass http://U1; }
+    location /query { if ($arg_token != s3cret) { return 403; } proxy_pass http://U1; }
+    location /empty { if ($http_x_token = "") { return 403; } proxy_pass http://U1; }
+    location /certificate { if ($ssl_client_verify != SUCCESS) { return 403; } proxy_pass http://U1; }
+    location /moved/ { rewrite ^/moved/(.*)$ /admin/$1 last; proxy_pass http://U1; }
+  }
+  server { listen 127.0.0.1:PORT; server_name moved.test; rewrite ^/old/(.*) /admin/$1 last; location / { proxy_pass http://U1; } location /admin { deny all; } }
+  server { listen 127.0.0.1:PORT; server_name ~^pre(?!view)\\w*\\.test$; deny all; location / { proxy_pass http://U1; } }
+  server { listen 127.0.0.1:PORT; server_name ~^first; deny all; location / { proxy_pass http://U1; } }
+  server { listen 127.0.0.1:PORT; server_name ~t\\.test$; location / { proxy_pass http://U1; } location /x { proxy_pass http://U1; } location /y { proxy_pass http://U1; } }
+  server { listen 127.0.0.1:PORT; server_name www.*; location / { proxy_pass http://U1; } location /x { proxy_pass http://U1; } }
+  server { listen 127.0.0.1:PORT; server_name www.inner.*; deny all; location / { proxy_pass http://U1; } }
+  server { listen 127.0.0.1:PORT; server_name *.wild.test; location / { proxy_pass http://U1; } }
+  server { listen 127.0.0.1:PORT; server_name *.in.wild.test; deny all; location / { proxy_pass http://U1; } }
+}
+`
+const REFUSED_PATHS = [
+  '/admin',
+  '/adminx',
+  '/admin/x',
+  '/%61dmin',
+  '/%41dmin',
+  '//admin',
+  '/x/../admin',
+  '/./admin',
+  '/x/%2e%2e/admin',
+  '/x%2f..%2fadmin',
+  '/admin/../x',
+  '/admin%2f',
+  '/admin;x',
+  '/%2561dmin',
+  '/admin?x',
+  '/x//..//admin',
+  '/one',
+  '/on%65',
+  '//one',
+  '/one/',
+  '/one?x',
+  '/slash/',
+  '/slash',
+  '/slash//',
+  '/slash%2fx',
+  '/look/x',
+  '/look/public',
+  '/look',
+  '/twice/a/a',
+  '/twice/a/b',
+  '/ahead/a.KEY',
+  '/ahead/a',
+  '/.htaccess',
+  '/x/.htpasswd',
+  '/x/%2ehtpasswd',
+  '/a.BAK',
+  '/x.sql',
+  '/x.sql/y',
+  '/named/12',
+  '/named/x',
+  '/outer/secret',
+  '/outer/x',
+  '/secret',
+  '/strong/.ht',
+  '/strong/secret',
+  '/strong/x',
+  '/a/x',
+  '/a/b/x',
+  '/a/b/c/x',
+  '/a/b',
+  '/inherit/x',
+  '/inherit/open/x',
+  '/inherit/in/x',
+  '/replace/x',
+  '/replace/in/x',
+  '/replace/off/x',
+  '/any',
+  '/all',
+  '/internal',
+  '/internal/x',
+  '/files',
+  '/except',
+  '/closing',
+  '/token',
+  '/pattern',
+  '/cookie',
+  '/query',
+  '/query?token=x',
+  '/empty',
+  '/certificate',
+  '/moved/x',
+  '/x',
+]
+const REFUSED_ASKS: readonly Ask[] = [
+  ...REFUSED_PATHS.map((path) => ({ line: `GET any.test ${path}` })),
+  ...['/token', '/pattern', '/empty', '/x'].map((path) => ({
+    line: `GET any.test ${path}`,
+    headers: { 'x-token': 's3cret', 'x-block': path === '/x' ? 'yes' : 'no' },
+  })),
+  ...['/replace/in/x', '/all', '/any', '/files'].map((path) => ({
+    line: `GET any.test ${path}`,
+    headers: { authorization: `Basic ${Buffer.from('ann:secret').toString('base64')}` },
+  })),
+  { line: 'POST any.test /except' },
+  ...[
+    'moved.test /old/x',
+    'moved.test /x',
+    'prefix.test /',
+    'preview.test /',
+    'first.test /',
+    'first.test /x',
+    'at.test /x',
+    'www.a /x',
+    'www.inner.a /',
+    'www.inner.a /x',
+    'a.wild.test /',
+    'a.in.wild.test /',
+  ].map((rest) => ({ line: `GET ${rest}` })),
+]
+/** Requests that nginx forwards and the document refuses, because they are close to what it cannot express. */
+const STRICTER = [
+  '/look/public',
+  '/twice/a/b',
+  '/ahead/a',
+  '/except',
+  '/moved/x',
+  '/certificate',
+  'moved.test /x',
+  'preview.test /',
+]
+
+test('requests that nginx refuses never reach an upstream', { skip }, async (t) => {
+  const { nginxPort, port } = await startBoth(t, REFUSING)
+  const leaks: string[] = []
+  const stricter: string[] = []
+  for (const ask of REFUSED_ASKS) {
+    const [expected, actual] = await Promise.all([answerOf(nginxPort, ask), answerOf(port, ask)])
+    const line = `${ask.line} ${JSON.stringify(ask.headers ?? '')} ${expected.status} ${actual.status}`
+    if (expected.seen === null && actual.seen !== null) leaks.push(line)
+    if (expected.seen !== null && actual.seen === null) stricter.push(line)
+  }
+  assert.deepEqual(leaks, [])
+  const isExpected = (line: string): boolean => STRICTER.some((one) => line.includes(`${one} `))
+  assert.deepEqual(
+    stricter.filter((line) => !isExpected(line)),
+    [],
+  )
+})
+
+/** Starts nginx with a configuration, and a gateway with the document imported from it. */
+async function startBoth(
+  t: TestContext,
+  config: string,
+): Promise<{ readonly nginxPort: number; readonly port: number }> {
+  const dir = scratch(t)
+  const text = await configFor(t, dir, config)
+  const nginxPort = await startNginx(t, dir, text)
+  const out = await gwInProcess(['import', 'nginx', 'site.conf', '--out', 'gateway.yaml'], { cwd: dir })
+  assert.equal(out.code, 2, out.stderr)
+  const added = await gwInProcess(['consumer', 'add', 'ann', '--password'], { cwd: dir, stdin: 'secret' })
+  assert.equal(added.code, 0, added.stderr)
+  const document = readFileSync(join(dir, 'gateway.yaml'), 'utf8')
+    .replace(/127\.0\.0\.1:\d+/, '127.0.0.1:0')
+    .replaceAll('consumers.jsonl', join(dir, 'consumers.jsonl'))
+    .replace('version: 1', 'version: 1\nadmin: { address: "127.0.0.1:0" }\nworkers: 1\nlog: { sink: none }')
+  const gateway = await startGateway(t, document)
+  return { nginxPort, port: Number(new URL(gateway.url).port) }
+}
+
+async function configFor(t: TestContext, dir: string, config: string): Promise<string> {
   const echo = (name: string) =>
     origin(t, (req, res) => {
       const {
@@ -291,7 +478,8 @@ async function configFor(t: TestContext, dir: string): Promise<string> {
     })
   const [one, two] = await Promise.all([echo('one'), echo('two')])
   const port = String(await closedPort())
-  const text = CONFIG.replaceAll('PORT', port)
+  const text = config
+    .replaceAll('PORT', port)
     .replaceAll('U1', new URL(one).host)
     .replaceAll('U2', new URL(two).host)
     .replaceAll('DIR', dir)
@@ -334,8 +522,14 @@ function accepts(port: number): Promise<boolean> {
   })
 }
 
+/** Parts of an answer that a client sees, and the request as the upstream saw it. */
+interface Answer extends Readonly<Record<string, unknown>> {
+  readonly status: number
+  readonly seen: unknown
+}
+
 /** Returns what a client and the upstream see of a request. */
-function answerOf(port: number, { line, headers = {}, bodyBytes = 0 }: Ask): Promise<unknown> {
+function answerOf(port: number, { line, headers = {}, bodyBytes = 0 }: Ask): Promise<Answer> {
   const [method, host, path] = line.split(' ')
   return new Promise((resolve, reject) => {
     const request = http.request({
@@ -354,13 +548,16 @@ function answerOf(port: number, { line, headers = {}, bodyBytes = 0 }: Ask): Pro
       response.on('end', () => resolve(comparable(response, text, port)))
       response.on('error', reject)
     })
-    // A server that refuses a body may close the connection before it has been sent.
-    request.on('error', (error) => (bodyBytes > 0 ? undefined : reject(error)))
+    // A server that refuses a body may close the connection before it has been sent, and `return 444` sends nothing.
+    request.on('error', (error) => {
+      if (path === '/closing') resolve({ status: 444, seen: null })
+      else if (bodyBytes === 0) reject(error)
+    })
     request.end(Buffer.alloc(bodyBytes))
   })
 }
 
-function comparable({ statusCode = 0, headers }: http.IncomingMessage, text: string, port: number): unknown {
+function comparable({ statusCode = 0, headers }: http.IncomingMessage, text: string, port: number): Answer {
   const status = SAME[statusCode] ?? statusCode
   const location = headers.location?.replace(/^http:\/\/[^/]*/, '').replace(`:${port}`, '')
   const seen = status === 200 && text.startsWith('{') ? JSON.parse(text) : status === 200 ? text : null

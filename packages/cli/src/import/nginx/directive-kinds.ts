@@ -54,6 +54,7 @@ const PROTECTIONS: Readonly<Record<string, string>> = {
   perl: 'use the policy script',
   ssl_verify_client: 'use the policy mtls',
   limit_except: 'use match.methods and a second route for the other methods',
+  rewrite: 'use redirect, or rewrite of a route',
   include: 'import the configuration on a machine that has the file',
 }
 /** Files of a distribution that contain no rules for access. */

@@ -115,40 +115,33 @@ class Importer {
     const isOrdered =
       planned.some(({ routes }) => routes.some(({ location }) => !location.isNative)) ||
       groups.some(({ hosts }) => hosts.some(({ when }) => when !== null))
-    for (const { server, routes, hosts } of groups)
-      for (const group of hosts)
+    for (const { server, routes: all, hosts } of groups)
+      for (const group of hosts) {
+        const routes =
+          group.missing === undefined ? all : [closedRoute(server, wholeOf(server), group.missing)]
         for (const [i, route] of routes.entries())
           this.#add(route, group, {
             priority: isOrdered ? group.base + Math.min(9_000, routes.length - i) : undefined,
             scheme: schemes.size > 1 ? (group.scheme ?? schemeOf(server)) : null,
             maxBody,
           })
+      }
   }
 
   #plan(server: Server): PlannedRoute[] {
     const { scope } = server
     const named = namedLocations(scope)
-    const locations = orderedLocations(scope, (one) => passOf(one) !== undefined)
-    const whole: Location = {
-      scope,
-      directive: server.directive,
-      kind: 'prefix',
-      text: '/',
-      path: '/*',
-      when: [],
-      isNative: true,
-    }
-    const isReturn = scope.own('return').length > 0 || scope.own('rewrite').length > 0
+    const locations = orderedLocations(scope, (one) => passOf(one) !== undefined).filter(
+      ({ missing }) => missing === undefined || !this.#draft.allowsUnprotected,
+    )
+    const whole = wholeOf(server)
     if (scope.own('return').length > 0)
       return [...this.#conditional(server, whole), this.#route(server, whole, named)]
-    if (isReturn)
-      for (const one of scope.own('rewrite'))
-        scope.use.leaveOut(one, 'rewrites of a server are not mapped', 'use redirect, or rewrite of a route')
     const hasRoot = locations.some(({ path }) => path === '/*')
     return [
       ...this.#conditional(server, whole),
       ...locations.flatMap((one) => [
-        ...(one.directive === null ? [] : this.#conditional(server, one)),
+        ...(one.directive === null || one.missing !== undefined ? [] : this.#conditional(server, one)),
         this.#route(server, one, named),
       ]),
       ...(hasRoot ? [] : [this.#route(server, whole, named)]),
@@ -177,6 +170,7 @@ class Importer {
         unprotected: [],
         bodyBytes: DEFAULT_BODY,
       }
+    if (location.missing !== undefined) return closedRoute(server, location, location.missing)
     const { scope } = location
     const isInternal = scope.own('internal').length > 0
     const {
@@ -186,7 +180,8 @@ class Importer {
     } = isInternal
       ? { keys: { respond: { status: 404 } }, isEarly: true, scope }
       : actionOf(location, named, this.#upstreams)
-    const access = isEarly ? NO_ACCESS : this.#access.protect(scope)
+    // nginx checks the access to a named location, too.
+    const access = isEarly ? [] : [...new Set([scope, acting])].map((one) => this.#access.protect(one))
     const header = headerOptions(acting, 'upstream' in keys)
     const compress = isEarly ? null : compressOptions(acting)
     const cache = 'upstream' in keys ? cacheOptions(acting) : null
@@ -196,12 +191,15 @@ class Importer {
       location,
       keys,
       policies: [
-        ...access.policies,
+        ...access.flatMap((one) => one.policies),
         ...(compress === null ? [] : [this.#draft.addPolicy('gzip', 'compress', compress)]),
         ...(header === null ? [] : [this.#draft.addPolicy('headers', 'header', header)]),
         ...(cache === null ? [] : [this.#draft.addPolicy('cache', 'response-cache', cache)]),
       ],
-      unprotected: access.unprotected,
+      unprotected: [
+        ...(acting === scope ? [] : this.#addressRules(acting)),
+        ...access.flatMap((one) => one.unprotected),
+      ],
       bodyBytes: limit === 0 ? NO_LIMIT : limit,
     }
   }
@@ -281,6 +279,17 @@ class Importer {
       unprotected: [...certificate.unprotected, ...this.#addressRules(location.scope), ...unprotected],
     })
   }
+}
+
+/** Returns the location for all requests of a server. */
+function wholeOf({ scope, directive }: Server): Location {
+  return { scope, directive, kind: 'prefix', text: '/', path: '/*', when: [], isNative: true }
+}
+
+/** Returns a route that takes the requests of a location or server whose pattern has no counterpart. */
+function closedRoute(server: Server, location: Location, missing: string): PlannedRoute {
+  const keys = { respond: { status: 503 } }
+  return { server, location, keys, policies: [], unprotected: [missing], bodyBytes: DEFAULT_BODY }
 }
 
 interface RouteOrder {

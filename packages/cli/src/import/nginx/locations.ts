@@ -1,4 +1,4 @@
-import { escapeRegex, patternOf } from '../patterns.js'
+import { escapeRegex, patternOf, widenedPattern } from '../patterns.js'
 import type { Directive } from './parse.js'
 import type { Scope } from './scope.js'
 
@@ -18,6 +18,8 @@ export interface Location {
   readonly isNative: boolean
   /** True for the redirect that adds the slash at the end of a prefix. */
   readonly addsSlash?: boolean
+  /** Text of the directive if its pattern has no counterpart. `path` then matches more, and must be closed. */
+  readonly missing?: string
 }
 
 interface Found {
@@ -27,8 +29,14 @@ interface Found {
   readonly isStrong: boolean
   readonly ignoresCase: boolean
   readonly text: string
-  /** Prefix of the location around it. */
-  readonly around: string | null
+  /** Conditions under which nginx looks into the locations around it. */
+  readonly when: readonly string[]
+  /** Number of prefixes around it. */
+  readonly depth: number
+}
+
+interface Around {
+  readonly when: readonly string[]
   readonly depth: number
 }
 
@@ -38,13 +46,13 @@ export type NamedLocations = ReadonlyMap<string, Scope>
 /**
  * Returns the locations of a server in the order in which nginx chooses them:
  *
- *     = /exact  ─►  ^~ /prefix, longest first  ─►  ~ regex, as written  ─►  /prefix, longest first
+ *     = /exact  ─►  ~ regex in a prefix  ─►  ^~ /prefix  ─►  ~ regex, as written  ─►  /prefix
  *
- * A `^~` prefix excludes longer prefixes without `^~` by a condition.
+ * Prefixes are in the order of their length. A `^~` prefix excludes longer prefixes without `^~` by a condition.
  * @param proxies returns true if a location forwards requests; nginx then adds a missing slash at the end
  */
 export function orderedLocations(server: Scope, proxies: (scope: Scope) => boolean): Location[] {
-  const found = locationsIn(server, null, 0)
+  const found = locationsIn(server, { when: [], depth: 0 })
   const byLength = (a: Found, b: Found): number => b.text.length - a.text.length
   const prefixes = found.filter(({ kind }) => kind === 'prefix').sort(byLength)
   const plain = prefixes.filter(({ isStrong }) => !isStrong)
@@ -60,16 +68,17 @@ export function orderedLocations(server: Scope, proxies: (scope: Scope) => boole
           text.length > 1 && text.endsWith('/') && !taken.has(text.slice(0, -1)) && proxies(scope),
       )
       .map((one) => ({ ...exactLocation(one, one.text.slice(0, -1)), addsSlash: true })),
+    ...regexes.filter(({ depth }) => depth > 0).map(regexLocation),
     ...strong.map((one) => {
       const longer = plain.filter(({ text }) => text.startsWith(one.text) && text !== one.text)
-      const when = longer.map(({ text }) => `!req.path.startsWith(${JSON.stringify(text)})`)
+      const when = longer.map(({ text }) => `!${startsWith(text)}`)
       return {
         ...prefixLocation(one, proxies),
         when,
         isNative: regexes.length === 0 && prefixLocation(one, proxies).isNative && when.length === 0,
       }
     }),
-    ...regexes.flatMap(regexLocation),
+    ...regexes.filter(({ depth }) => depth === 0).map(regexLocation),
     ...plain.map((one) => prefixLocation(one, proxies)),
   ]
 }
@@ -93,18 +102,20 @@ function prefixLocation({ scope, directive, text }: Found, proxies: (scope: Scop
   return { scope, directive, kind: 'prefix', text, path, when: [], isNative }
 }
 
-function regexLocation({ scope, directive, text, ignoresCase, around }: Found): Location[] {
+function regexLocation({ scope, directive, text, ignoresCase, when }: Found): Location {
   const pattern = patternOf(text, ignoresCase)
-  if (pattern === null) {
-    scope.use.leaveUnprotected(
-      directive,
-      'RE2 does not support the pattern, so requests that match it use another location',
-      'write a pattern without look-around and back references',
-    )
-    return []
-  }
-  const when = around === null ? [] : [`req.path.startsWith(${JSON.stringify(around)})`]
-  return [{ scope, directive, kind: 'regex', text, path: `~${pattern}`, when, isNative: false }]
+  const location = { scope, directive, kind: 'regex', text, when, isNative: false } as const
+  if (pattern !== null) return { ...location, path: `~${pattern}` }
+  const missing = scope.use.leaveUnprotected(
+    directive,
+    'RE2 does not support the pattern, and a route with a wider one stands for it',
+    'write a pattern without look-around and back references',
+  )
+  return { ...location, path: `~${widenedPattern(text, ignoresCase)}`, missing }
+}
+
+function startsWith(text: string): string {
+  return `req.path.startsWith(${JSON.stringify(text)})`
 }
 
 /** Escapes characters that have a meaning in path patterns. */
@@ -114,25 +125,47 @@ function literalPath(text: string): string {
     .replaceAll('*', '%2A')
 }
 
-function locationsIn(scope: Scope, around: string | null, depth: number): Found[] {
-  return scope.own('location').flatMap((directive): Found[] => {
+/** Returns the locations of a block. Those in a pattern precede it. */
+function locationsIn(scope: Scope, { when, depth }: Around): Found[] {
+  const level = scope.own('location').flatMap((directive): Found[] => {
     const [first = '', second] = directive.args
     const [, sign = '', glued = ''] = /^(=|\^~|~\*|~)?(.*)$/s.exec(first) ?? []
     const text = second ?? glued
-    const inner = scope.inner(directive.block ?? [])
     if (text.startsWith('@')) return []
     const kind = sign === '=' ? 'exact' : sign.startsWith('~') ? 'regex' : 'prefix'
-    const one: Found = {
-      directive,
-      scope: inner,
-      kind,
-      isStrong: sign === '^~',
-      ignoresCase: sign === '~*',
-      text,
-      around,
-      depth,
+    const inner = scope.inner(directive.block ?? [])
+    const [isStrong, ignoresCase] = [sign === '^~', sign === '~*']
+    return [{ directive, scope: inner, kind, isStrong, ignoresCase, text, when, depth }]
+  })
+  const prefixes = level.filter(({ kind }) => kind === 'prefix')
+  const longerThan = (text: string): string[] =>
+    prefixes.flatMap((one) => (one.text !== text && one.text.startsWith(text) ? [one.text] : []))
+  const onlyIn = (text: string): string[] => [
+    startsWith(text),
+    ...longerThan(text).map((one) => `!${startsWith(one)}`),
+  ]
+  const strong = prefixes
+    .filter(({ isStrong }) => isStrong)
+    .map(({ text }) => `!(${onlyIn(text).join(' && ')})`)
+  return level.flatMap((one): Found[] => {
+    const { kind, text, ignoresCase, scope: inner } = one
+    if (kind === 'regex') {
+      const pattern = patternOf(text, ignoresCase)
+      // A pattern without counterpart is closed as a whole.
+      if (pattern === null) return [depth === 0 ? one : { ...one, when: [...when, ...strong] }]
+      const test = `req.path.matches(${JSON.stringify(pattern)})`
+      const self = depth === 0 ? one : { ...one, when: [...when, ...strong] }
+      return [...locationsIn(inner, { when: [...self.when, test], depth }), self]
     }
-    return [one, ...locationsIn(inner, kind === 'regex' ? around : text, depth + 1)]
+    const longer = longerThan(text)
+    const nested = locationsIn(inner, { when: [...when, ...onlyIn(text)], depth: depth + 1 })
+    // nginx looks into the longest prefix only.
+    return [
+      one,
+      ...nested.filter(
+        (child) => child.kind === 'regex' || !longer.some((other) => child.text.startsWith(other)),
+      ),
+    ]
   })
 }
 

@@ -19,6 +19,11 @@ export class DirectiveUse {
     for (const name of MAPPED) this.#asked.add(name)
   }
 
+  /** True if routes stay open whose protection was not mapped. */
+  get allowsUnprotected(): boolean {
+    return this.#draft.allowsUnprotected
+  }
+
   /** Records that directives of this name are mapped. */
   ask(name: string): void {
     this.#asked.add(name)
@@ -167,9 +172,9 @@ export class Scope {
   #findProtections(): readonly Directive[] {
     const own = this.directives.filter(isProtection)
     const outer = this.#parent === null ? [] : this.#parent.protections()
-    // Each `if` and `include` applies on its own; of all others, the closest block decides.
+    // Each `if`, `include` and `rewrite` applies on its own; of all others, the closest block decides.
     return [
-      ...outer.filter(({ name }) => name === 'if' || name === 'include' || !this.#byName.has(name)),
+      ...outer.filter(({ name }) => /^(if|include|rewrite)$/.test(name) || !this.#byName.has(name)),
       ...own,
     ]
   }

@@ -1,5 +1,6 @@
+import { EXIT, Failure } from '../../output/failure.js'
 import type { DocumentDraft } from '../draft.js'
-import { patternOf } from '../patterns.js'
+import { patternOf, widenedPattern } from '../patterns.js'
 import type { Directive } from './parse.js'
 import type { Scope } from './scope.js'
 import { ADDRESS } from './values.js'
@@ -22,6 +23,8 @@ export interface HostGroup {
   readonly base: number
   /** Scheme, if the group is for one scheme of a server that has both. */
   readonly scheme?: 'http' | 'https'
+  /** Text of the name if it has no counterpart. The group then has more requests, and must be closed. */
+  readonly missing?: string
 }
 
 /** A virtual server. */
@@ -31,8 +34,13 @@ export interface Server {
   readonly listens: readonly Listen[]
 }
 
-/** Order of exact names. */
-const EXACT = 800_000
+/** Order of exact names, of `*.name`, of `name.*` and of patterns. The routes of a server take 9000 places. */
+const EXACT = 900_000
+const LEADING = 500_000
+const TRAILING = 400_000
+const PATTERN = 390_000
+const STEP = 10_000
+const MAX_PATTERNS = 38
 const HOST = /^(\*\.)?(?!-)[a-z0-9_-]+(\.[a-z0-9_-]+)*$/
 
 /** Returns the servers of a configuration. */
@@ -151,24 +159,45 @@ export function hostGroups(server: Server, { servers }: PortChoice): HostGroup[]
   return isPartial || hasPatterns ? [...groups, rest] : [rest]
 }
 
-function namedGroups({ scope, directive }: Server): HostGroup[] {
-  const names = scope.own('server_name').flatMap(({ args }) => args.map((name) => name.toLowerCase()))
+function namedGroups({ scope, directive }: Server, servers: readonly Server[] = []): HostGroup[] {
+  const names = namesOf(scope)
   const all = names.flatMap((name) => (name.startsWith('.') ? [name.slice(1), `*${name}`] : [name]))
   const exact = all.filter((name) => HOST.test(name) && !name.startsWith('*.') && name !== '_')
   const groups: HostGroup[] =
     exact.length > 0 ? [{ hosts: [...new Set(exact)], when: null, base: EXACT }] : []
   for (const name of all.filter((one) => HOST.test(one) && one.startsWith('*.')))
-    groups.push({ hosts: [name], when: null, base: 300_000 + Math.min(40, name.split('.').length) * 10_000 })
-  for (const name of all.filter((one) => one.endsWith('.*')))
+    groups.push({ hosts: [name], when: null, base: LEADING + Math.min(39, name.split('.').length) * STEP })
+  for (const name of all.filter((one) => !isPattern(one) && one.endsWith('.*')))
     groups.push({
       hosts: [],
       when: `req.host.startsWith(${JSON.stringify(name.slice(0, -1))})`,
-      base: 200_000,
+      base: TRAILING + Math.min(8, name.split('.').length) * STEP,
     })
-  for (const name of all.filter((one) => one.startsWith('~'))) {
-    const pattern = patternOf(name.slice(1), true)
-    if (pattern === null) scope.use.leaveOut(directive, 'a pattern of server_name is not supported by RE2')
-    else groups.push({ hosts: [], when: `req.host.matches(${JSON.stringify(pattern)})`, base: 100_000 })
+  // nginx uses the first pattern of all servers that matches.
+  const patterns = [...new Set(servers.flatMap((one) => namesOf(one.scope).filter(isPattern)))]
+  if (patterns.length > MAX_PATTERNS)
+    throw new Failure(
+      `more than ${MAX_PATTERNS} patterns in server_name; import the servers in parts`,
+      EXIT.invalid,
+    )
+  for (const name of names.filter(isPattern)) {
+    const known = name.startsWith('~') ? patternOf(name.slice(1), true) : null
+    const test = known ?? (name.startsWith('~') ? widenedPattern(name.slice(1), true) : '^')
+    const missing =
+      known === null
+        ? scope.use.leaveUnprotected(
+            scope.own('server_name')[0] ?? directive,
+            'a name has no counterpart, and a route for more hosts stands for it',
+            'write names without variables, look-around and back references',
+          )
+        : undefined
+    if (missing !== undefined && scope.use.allowsUnprotected) continue
+    groups.push({
+      hosts: [],
+      when: `req.host.matches(${JSON.stringify(test)})`,
+      base: PATTERN - patterns.indexOf(name) * STEP,
+      ...(missing !== undefined && { missing }),
+    })
   }
   return groups
 }
@@ -182,7 +211,7 @@ function ownGroups(server: Server, servers: readonly Server[]): HostGroup[] {
     server.listens.filter(
       ({ address }) => !earlier.some(({ one, names }) => names.has(name) && listensOn(one, address)),
     )
-  return namedGroups(server).flatMap((group) => {
+  return namedGroups(server, servers).flatMap((group) => {
     const keys = group.when === null ? group.hosts : [group.when]
     const whole = keys.filter((name) => free(name).length === server.listens.length)
     const partial = keys.filter((name) => !whole.includes(name) && free(name).length > 0)
@@ -201,6 +230,18 @@ function ownGroups(server: Server, servers: readonly Server[]): HostGroup[] {
       })),
     ]
   })
+}
+
+function namesOf(scope: Scope): string[] {
+  // Letters of patterns such as `\D` and `\d` differ.
+  return scope
+    .own('server_name')
+    .flatMap(({ args }) => args.map((name) => (isPattern(name) ? name : name.toLowerCase())))
+}
+
+/** True for a name with a pattern or a variable. */
+function isPattern(name: string): boolean {
+  return name.startsWith('~') || name.includes('$')
 }
 
 /** Returns the schemes for which a server handles requests with unknown hosts. */
