@@ -11,7 +11,9 @@ export function patternOf(pcre: string, ignoresCase: boolean): string | null {
     .replaceAll(/\(\?P?<([A-Za-z]\w*)>/g, '(')
     .replaceAll(/\(\?!([\w-]+(?:\/[\w-]+)*)\)(?=(?:\.\*)?\$?$)/g, (_, word: string) => withoutPrefix(word))
   if (/\(\?[=!<>]|\\[1-9]|[*+?}]\+|\\[GKRX]/.test(pattern)) return null
-  const whole = `${ignoresCase ? '(?i)' : ''}${pattern}`
+  // In PCRE, `$` also matches before a newline at the end.
+  const ends = pattern.replaceAll(PART, (part) => (part === '$' ? '(?:\\n|%0A)?$' : part))
+  const whole = `${ignoresCase ? '(?i)' : ''}${ends}`
   try {
     compileRegex(whole)
   } catch {

@@ -138,6 +138,7 @@ const PATHS = [
   '/strong/weak/a.txt',
   '/strong/weak',
   '/a.php',
+  '/a.php%0a',
   '/a.PHP',
   '/a.phpx',
   '/a.php/b',

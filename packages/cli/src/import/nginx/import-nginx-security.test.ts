@@ -188,6 +188,5 @@ test('of two servers with the same name, the first one has it', async (t) => {
   assert.match(stderr, /nginx\.conf:2: server_name: an earlier server has the same name/)
   assert.ok(document.routes.some(({ match }) => JSON.stringify(match).includes('https')))
   const open = document.routes.filter(({ policies }) => policies === undefined).map(({ match }) => match)
-  for (const match of open)
-    assert.match(JSON.stringify(match), /"hosts":\["c"\]|req\.scheme == \\"https\\"/)
+  for (const match of open) assert.match(JSON.stringify(match), /"hosts":\["c"\]|req\.scheme == \\"https\\"/)
 })

@@ -135,7 +135,7 @@ test('included files are read with patterns, and configurations are parsed as ng
   assert.equal(code, 2, stderr)
   const { routes } = parse(stdout) as Imported['document']
   const paths = routes.map(({ match }) => (match as { path?: string }).path)
-  assert.deepEqual(paths, ['~^/a b', undefined, '~^/\\d{2}$', undefined])
+  assert.deepEqual(paths, ['~^/a b', undefined, '~^/\\d{2}(?:\\n|%0A)?$', undefined])
   assert.match(stderr, /sites\/a\.conf:2: return: the text depends on the request/)
   assert.doesNotMatch(stderr, /hidden/)
 })

@@ -221,7 +221,10 @@ function ownGroups(server: Server, servers: readonly Server[]): HostGroup[] {
         'an earlier server has the same name, and nginx uses that one',
         'remove the name here',
       )
-    const part = (names: readonly string[]): HostGroup => ({ ...group, hosts: group.when === null ? names : [] })
+    const part = (names: readonly string[]): HostGroup => ({
+      ...group,
+      hosts: group.when === null ? names : [],
+    })
     return [
       ...(whole.length > 0 ? [part(whole)] : []),
       ...partial.map((name) => ({
