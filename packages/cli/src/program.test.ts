@@ -137,6 +137,7 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
   ['start -c a --workers 0', /write a whole number from 1 to 64; see gw start --help\n$/],
   ['start -c a --workers 1.5', /write a whole number from 1 to 64/],
   ['start -c a --tier W3', /allowed choices are W1, W2, W4, W8/],
+  ['init --issuer https://a', /^--issuer needs --from; see gw init --help\n$/],
   ['explain GET -c a', /^missing required argument 'url'; see gw explain --help\n$/],
   ['', /^Usage: gw /],
   ['logs', /^Usage: gw logs /],
@@ -228,7 +229,9 @@ test('validation loads only the policies of the document, and few dependencies',
   const { own, foreign } = await filesOf(t, 'validate', fileURLToPath(QUICKSTART))
   // Every file costs about a millisecond of CPU time. All policies together are 500 files.
   assert.ok(own.length > 20 && own.length < 100, own.join('\n'))
-  assert.ok(foreign.length < 5, foreign.join('\n'))
+  // The YAML library consists of 72 files.
+  const others = foreign.filter((file) => !file.includes('/node_modules/yaml/'))
+  assert.ok(others.length < 5, others.join('\n'))
 })
 
 function loadedFiles(report: string): string[] {

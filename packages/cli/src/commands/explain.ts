@@ -24,14 +24,12 @@ interface ExplainOptions extends DocumentOptions, OutputOptions {
 /** Prints which route handles a request, why the others do not, and what happens to it. Fails if it is refused. */
 export async function explain(
   options: ExplainOptions | ExplainRecordOptions,
-  ...[method, url]: readonly [string, string]
+  ...[first, second = 'GET']: readonly [string, string?]
 ): Promise<ExitCode | void> {
   if ('id' in options) return (await import('./explain-record.js')).explainById(options)
-  const isSwapped = /^(?:\/|https?:)/.test(method)
-  const explanation = await explanationOf(
-    options,
-    ...(isSwapped ? ([url, method] as const) : ([method, url] as const)),
-  )
+  // The URL may come first, and then the method is optional.
+  const [url, method] = /^(?:\/|https?:)/.test(first) ? [first, second] : [second, first]
+  const explanation = await explanationOf(options, method, url)
   await printResult(explanation, options.output, () =>
     print(...explanationLines(explanation, options.all === true)),
   )

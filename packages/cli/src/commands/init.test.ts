@@ -131,6 +131,14 @@ test('an OpenAPI description gives the document and a case per route', async (t)
   )
 })
 
+test('--issuer opens routes with bearer tokens', async (t) => {
+  const api = ORDERS.replace('type: apiKey, in: header, name: x-key', 'type: http, scheme: bearer')
+  const from = ['--from', fileWith(t, api, 'orders.yaml')]
+  const dir = await created(t, ...from, '--issuer', 'https://login.example.com')
+  assert.match(read(dir, 'gateway.yaml'), /discovery: https:\/\/login\.example\.com/)
+  assert.match(read(await created(t, ...from), 'gateway.yaml'), /not-imported/)
+})
+
 test('a description that is not OpenAPI creates nothing', async (t) => {
   const dir = scratch(t)
   writeFileSync(join(dir, 'api.yaml'), 'swagger: "2.0"\n')

@@ -37,6 +37,8 @@ const SOURCES: Readonly<Record<string, Names>> = {
   'gw quota get policy': listOf('/v1/quotas', 'counts', 'policy'),
   'gw quota reset policy': listOf('/v1/quotas', 'counts', 'policy'),
   'gw quota set policy': listOf('/v1/quotas', 'counts', 'policy'),
+  'gw lint --disable': ruleNames,
+  'gw lint --explain': ruleNames,
   'gw policy doc name': policyNames,
   'gw bench policy name': policyNames,
   'gw bench list suite': suiteNames,
@@ -132,6 +134,10 @@ async function errorNames(): Promise<readonly string[]> {
 
 async function policyNames(): Promise<readonly string[]> {
   return [...(await import('@sluice/policies')).catalog.keys()]
+}
+
+async function ruleNames(): Promise<readonly string[]> {
+  return (await import('@sluice/config/authoring')).LINT_RULES.map(({ id }) => id)
 }
 
 /** Returns the names of benchmark suites. Only called if the package is installed. */

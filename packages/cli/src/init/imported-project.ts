@@ -24,14 +24,14 @@ const DEFAULT_TARGET = 'http://127.0.0.1:9000'
 const METHODS = ['DELETE', 'PATCH', 'PUT', 'POST', 'GET']
 
 /** Returns the parts of a project for an OpenAPI description. @throws Failure if it cannot be imported */
-export async function importedProject(file: string): Promise<ImportedProject> {
+export async function importedProject(file: string, issuer?: string): Promise<ImportedProject> {
   const folder = dirname(file)
   const outline = await readApiOutline(file).catch((error: unknown) => {
     throw new Failure(messageOf(error), EXIT.invalid)
   })
   const hasServer = outline.servers.some((server) => /^https?:\/\//i.test(server))
   const upstream = hasServer ? {} : { upstream: DEFAULT_TARGET }
-  const draft = await importOpenapi([file], { folder, allowUnprotected: false, ...upstream })
+  const draft = await importOpenapi([file], { folder, allowUnprotected: false, issuer, ...upstream })
   const document = await documentOf(draft, 'yaml', folder)
   const plan = await planForElsewhere({ name: join(folder, 'gateway.yaml'), text: document })
   const files = new Map([[basename(file), readFileSync(file, 'utf8')]])

@@ -13,6 +13,8 @@ export interface InitOptions {
   readonly force?: boolean
   /** OpenAPI description from which the document and the test cases are created. */
   readonly from?: string
+  /** Issuer of the bearer tokens, for descriptions that do not name it. */
+  readonly issuer?: string
 }
 
 /** A project that was created. */
@@ -29,10 +31,10 @@ export interface CreatedProject {
  */
 export async function initProject(
   directory: string,
-  { from, force = false }: InitOptions,
+  { from, issuer, force = false }: InitOptions,
 ): Promise<CreatedProject> {
   const imported =
-    from === undefined ? null : await (await import('./imported-project.js')).importedProject(from)
+    from === undefined ? null : await (await import('./imported-project.js')).importedProject(from, issuer)
   const project: Project = {
     name: packageName(basename(resolve(directory))),
     version: version(),

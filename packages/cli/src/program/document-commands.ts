@@ -122,7 +122,9 @@ function addInit(program: GwCommand): void {
     .description('create a project: a document, tests, a CI workflow, and schemas for editors')
     .argument('[dir]', 'folder of the project; default: this folder')
     .option('--from <file>', 'OpenAPI description to create routes, request validation and test cases from')
+    .option('--issuer <url>', 'issuer of the bearer tokens, if the description does not name it')
     .option('--force', 'overwrite existing files')
+    .onlyWith('from', 'issuer')
     .runs(async () => (await import('../commands/init.js')).init)
     .example('gw init my-gateway', 'gw init my-gateway --from openapi.yaml')
 }
@@ -175,15 +177,18 @@ function needsDocument(run: Command): boolean {
   return run.args.length > 0 || config !== undefined || !hasController(run.opts())
 }
 
+const URL_START = /^(?:\/|https?:)/
+
 /** Checks that a request is given, either by method and URL or by id. */
 function checkRequest(run: Command): void {
   const [method, url] = run.args
   if (run.getOptionValue('id') !== undefined) {
     if (method !== undefined)
       run.error(`error: --id cannot be combined with '${method}'; name the document with -c`)
-  } else if (method === undefined || url === undefined)
-    run.error(`error: missing required argument '${method === undefined ? 'method' : 'url'}'`)
-  else if (method.startsWith('/') && !/^[A-Z]+$/.test(url))
+  } else if (method === undefined) run.error(`error: missing required argument 'method'`)
+  else if (url === undefined) {
+    if (!URL_START.test(method)) run.error(`error: missing required argument 'url'`)
+  } else if (method.startsWith('/') && !/^[A-Z]+$/.test(url))
     run.error(`error: '${method}' is not a method; write gw explain GET ${run.args.join(' ')}`)
 }
 
@@ -191,7 +196,7 @@ function addExplain(program: GwCommand): void {
   const explain = program
     .command('explain')
     .description('show which route handles a request and why, with policies, upstream, timeouts and limits')
-    .argument('[method]', 'GET, POST, …')
+    .argument('[method]', 'GET, POST, …; default: GET')
     .argument('[url]', 'URL, or path and query')
     .hook('preAction', (_explain, run) => {
       if (run === explain) checkRequest(run)

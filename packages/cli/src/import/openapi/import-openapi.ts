@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { relative } from 'node:path'
 import { type ApiOutline, readApiOutline } from '@sluice/policies'
 import { EXIT, Failure, messageOf, usageError } from '../../output/failure.js'
@@ -37,6 +38,12 @@ interface Description {
 }
 
 const ADDRESS = '127.0.0.1:8080'
+
+/** Parts of a route whose operation has `security: []`. */
+const PUBLIC = {
+  comment: 'Public: the description has security: [].',
+  'x-lint': { disable: ['unprotected-route'] },
+}
 
 /**
  * Returns a document that routes APIs according to their OpenAPI descriptions, with one route per operation. It
@@ -129,6 +136,8 @@ function addApi(draft: DocumentDraft, description: Description, options: AddOpti
           }),
         ]
   reportServers(draft, description)
+  // Servers with a name usually serve several hosts, and answer 404 for the host of the gateway.
+  const hasName = isIP(new URL(server.origin).hostname.replace(/^\[|\]$/g, '')) === 0
   for (const route of grouped(routesOf(api.operations, server.basePath))) {
     const { policies, unprotected } = security.protect(route.operations)
     const [tag] = route.operations[0]?.tags ?? []
@@ -136,6 +145,8 @@ function addApi(draft: DocumentDraft, description: Description, options: AddOpti
       id: route.id,
       ...(tag !== undefined && { api: apiOf(draft, tag, name) }),
       match: { path: route.path, methods: route.methods },
+      ...(route.operations.every(({ isPublic }) => isPublic) && PUBLIC),
+      ...(hasName && { rewrite: { host: 'upstream' } }),
       upstream,
       policies: [...policies, ...checks],
       unprotected,

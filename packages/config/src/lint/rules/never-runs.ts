@@ -52,7 +52,7 @@ export const neverRuns: LintRule = {
           findings.push({
             path: entry,
             message,
-            remedy: `list it before ${answering}, or give ${answering} a condition`,
+            remedy: `list it before ${answering}, or remove ${answering} or give it a condition`,
             scopes,
           })
         } else if (policy.when === undefined && decisionOf(step, subject) === 'answer') answering = policy.use

@@ -16,6 +16,8 @@ export interface ApiOperation {
   readonly tags: readonly string[]
   /** Alternative requirements, of which a caller must meet one. Empty: no credentials are needed. */
   readonly security: readonly SecurityRequirement[]
+  /** True if the operation itself declares that it needs no credentials, with `security: []`. */
+  readonly isPublic: boolean
   /** True if the operation or its path has its own servers. */
   readonly hasServers: boolean
 }
@@ -53,6 +55,7 @@ export async function readApiOutline(file: string): Promise<ApiOutline> {
           id: typeof operation['operationId'] === 'string' ? operation['operationId'] : null,
           tags: listOf(operation['tags']).map(String),
           security: listOf(operation['security'] ?? root['security']) as SecurityRequirement[],
+          isPublic: Array.isArray(operation['security']) && operation['security'].length === 0,
           hasServers: [operation, node].some(({ servers }) => servers !== undefined),
         }
       }),
