@@ -65,7 +65,10 @@ export class DocumentDraft {
   readonly #routeIds: TakenNames = new Map()
   readonly #takenPolicyIds: TakenNames = new Map([[REFUSAL.id, 1]])
   readonly #takenUpstreams: TakenNames = new Map()
+  /** Priority and match of each route. */
   readonly #matches = new Set<string>()
+  /** Priority to try next, by wanted priority and match. */
+  readonly #nextPriorities = new Map<string, number>()
   #needsConsumers = false
 
   constructor(title: string, allowUnprotected: boolean) {
@@ -112,10 +115,7 @@ export class DocumentDraft {
     const missing = `${isClosed ? 'Closed: ' : ''}not imported: ${unprotected.join(', ')}`
     const remark = unprotected.length === 0 ? comment : [comment, missing].filter(Boolean).join('\n')
     const match = JSON.stringify(rest['match'] ?? {})
-    let priority = rest['priority'] as number | undefined
-    // Of two routes for the same requests, the first one wins.
-    while (this.#matches.has(`${priority ?? 0} ${match}`)) priority = (priority ?? 0) - 1
-    this.#matches.add(`${priority ?? 0} ${match}`)
+    const priority = this.#freePriority(match, rest['priority'] as number | undefined)
     this.routes.push({
       ...rest,
       ...(priority !== undefined && { priority }),
@@ -155,6 +155,16 @@ export class DocumentDraft {
     this.#addComments(document)
     visit(document, { Collection: (_, node) => compact(node) })
     return document.toString({ lineWidth: LINE_WIDTH, singleQuote: true, flowCollectionPadding: true })
+  }
+
+  /** Returns the highest free priority for a match. Of two routes for the same requests, the first one wins. */
+  #freePriority(match: string, wanted: number | undefined): number | undefined {
+    const key = `${wanted ?? 0} ${match}`
+    let free = this.#nextPriorities.get(key) ?? wanted ?? 0
+    while (this.#matches.has(`${free} ${match}`)) free--
+    this.#matches.add(`${free} ${match}`)
+    this.#nextPriorities.set(key, free - 1)
+    return free === 0 ? wanted : free
   }
 
   #refusal(): string {

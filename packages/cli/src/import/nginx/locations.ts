@@ -138,8 +138,9 @@ function locationsIn(scope: Scope, { when, depth }: Around): Found[] {
     return [{ directive, scope: inner, kind, isStrong, ignoresCase, text, when, depth }]
   })
   const prefixes = level.filter(({ kind }) => kind === 'prefix')
+  const texts = [...new Set(prefixes.map(({ text }) => text))]
   const longerThan = (text: string): string[] =>
-    prefixes.flatMap((one) => (one.text !== text && one.text.startsWith(text) ? [one.text] : []))
+    texts.filter((one) => one !== text && one.startsWith(text))
   const onlyIn = (text: string): string[] => [
     startsWith(text),
     ...longerThan(text).map((one) => `!${startsWith(one)}`),
@@ -157,6 +158,7 @@ function locationsIn(scope: Scope, { when, depth }: Around): Found[] {
       const self = depth === 0 ? one : { ...one, when: [...when, ...strong] }
       return [...locationsIn(inner, { when: [...self.when, test], depth }), self]
     }
+    if (inner.own('location').length === 0) return [one]
     const longer = longerThan(text)
     const nested = locationsIn(inner, { when: [...when, ...onlyIn(text)], depth: depth + 1 })
     // nginx looks into the longest prefix only.
