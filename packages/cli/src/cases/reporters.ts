@@ -117,9 +117,12 @@ function junit(report: RunReport): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
+/** Characters that XML 1.0 forbids. `visibleText` escapes the others. */
+const NOT_XML = /[\uFFFE\uFFFF]|\p{Surrogate}/gu
+
 function escaped(text: string): string {
   return text
     .split('\n')
-    .map((line) => visibleText(line).replaceAll(/[&<>"]/g, (each) => ENTITIES[each]!))
+    .map((line) => visibleText(line).replaceAll(NOT_XML, '\uFFFD').replaceAll(/[&<>"]/g, (each) => ENTITIES[each]!))
     .join('\n')
 }

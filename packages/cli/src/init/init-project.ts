@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { caseEditorSchema, describedCatalog, editorSchema } from '@sluice/config'
 import { formatDocument } from '@sluice/config/authoring'
 import { catalog } from '@sluice/policies'
+import { CONSUMERS_FILE } from '../import/draft.js'
 import { Failure, messageOf } from '../output/failure.js'
 import { version } from '../output/version.js'
 import { type Project, projectFiles, STARTER_CASES, STARTER_DOCUMENT } from './project-files.js'
@@ -68,7 +69,8 @@ function writeFiles(directory: string, files: ReadonlyMap<string, string>, isFor
       const file = join(directory, path)
       mkdirSync(dirname(file), { recursive: true })
       // A file that another process has created since the check is kept.
-      writeFileSync(file, text, { flag: isForced ? 'w' : 'wx' })
+      const mode = path === CONSUMERS_FILE ? 0o600 : 0o666
+      writeFileSync(file, text, { flag: isForced ? 'w' : 'wx', mode })
     }
   } catch (error) {
     throw new Failure(`cannot create the project: ${messageOf(error)}`)

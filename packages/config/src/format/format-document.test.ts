@@ -166,3 +166,11 @@ test('any value in any style keeps its value', () => {
     { numRuns: 500 },
   )
 })
+
+test('keys that the library refuses in a merged object are reported', () => {
+  for (const text of ['a: { <<: { b: 1, b: 2 } }\n', 'a: { <<: { <<: { b: 1, b: 2 } } }\n']) {
+    const result = formatDocument(text)
+    assert.ok(!result.ok, text)
+    assert.match(result.message, /duplicate key 'b'|unique/)
+  }
+})

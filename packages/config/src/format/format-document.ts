@@ -53,9 +53,8 @@ function problemOf(source: string): { line: number; column: number; message: str
   if (source.length > MAX_LENGTH) return { line: 1, column: 1, message: 'the file is larger than 4 MB' }
   const yaml = readYaml(source)
   const [issue] = yaml.issues
-  if (issue === undefined) return null
   // Other tools read several documents from one file.
-  if (!issue.message.includes('more than one document')) {
+  if (issue !== undefined && !issue.message.includes('more than one document')) {
     const { line, column } = yaml.positionOfOffset(issue.offset)
     return { line, column, message: issue.message }
   }

@@ -23,6 +23,10 @@ for (const [behaviour, text, expected] of MERGED) {
 const REFUSED: readonly (readonly [string, string])[] = [
   ['{ <<: *x, <<: *y }', "5:19 duplicate key '<<' (write one list: <<: [*a, *b])"],
   ['{ <<: *x, a: 1, a: 2 }', "5:25 duplicate key 'a' (keep one of them)"],
+  ['{ <<: { a: 1, a: 2 } }', "5:23 duplicate key 'a' (keep one of them)"],
+  ['{ <<: [*x, { a: 1, a: 2 }] }', "5:28 duplicate key 'a' (keep one of them)"],
+  ['{ <<: { __proto__: 1 } }', "5:17 the key '__proto__' is not allowed (choose another name)"],
+  ['{ <<: { <<: *x, <<: *y } }', "5:25 duplicate key '<<' (keep one of them)"],
   ['{ <<: 1 }', "5:11 '<<' can only merge objects"],
   ['{ <<: }', "5:11 '<<' can only merge objects"],
   ['{ <<: [*x, 1] }', "5:11 '<<' can only merge objects"],

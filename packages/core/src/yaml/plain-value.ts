@@ -35,6 +35,8 @@ class Reader {
   readonly issues: SourceIssue[] = []
   readonly merged = new Map<YAMLMap, Members>()
   readonly #aliases: AliasTargets
+  /** Mappings whose keys are checked. */
+  readonly #checked = new Set<YAMLMap>()
   #aliasDepth = 0
   #written = 0
   #repeated = 0
@@ -95,6 +97,7 @@ class Reader {
         mapping[name] = this.read(value)
       }
     }
+    this.#checked.add(map)
     return merge === null ? mapping : this.#withMerged(mapping, map, merge)
   }
 
@@ -133,11 +136,24 @@ class Reader {
   #source(item: unknown, merge: Node): Members {
     const source = isAlias(item) ? this.#aliases.get(item) : item
     const at = isAlias(item) ? item : merge
+    if (isMap(source) && !isAlias(item)) this.#checkKeys(source)
     if (isMap(source)) return this.#repeat(at, source, () => this.#members(source)) ?? new Map()
     // An alias without an anchor is already reported.
     const remedy = 'write <<: *name with the anchor &name of an object, or quote the key if it is a name'
     if (source !== undefined) this.#addIssue(at, "'<<' can only merge objects", remedy)
     return new Map()
+  }
+
+  /** Reports keys of an object in place, which is not read as a value. Anchored objects are. */
+  #checkKeys(map: YAMLMap): void {
+    if (this.#checked.has(map)) return
+    this.#checked.add(map)
+    const names = new Set<string>()
+    for (const { key } of map.items) {
+      const name = isMergeKey(key) ? '<<' : this.#key(key)
+      if (name !== null && names.has(name)) this.#addIssue(key, `duplicate key '${name}'`, 'keep one of them')
+      if (name !== null) names.add(name)
+    }
   }
 
   #key(key: unknown): string | null {
