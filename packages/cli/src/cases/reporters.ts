@@ -123,6 +123,10 @@ const NOT_XML = /[\uFFFE\uFFFF]|\p{Surrogate}/gu
 function escaped(text: string): string {
   return text
     .split('\n')
-    .map((line) => visibleText(line).replaceAll(NOT_XML, '\uFFFD').replaceAll(/[&<>"]/g, (each) => ENTITIES[each]!))
+    .map((line) =>
+      visibleText(line)
+        .replaceAll(NOT_XML, '\uFFFD')
+        .replaceAll(/[&<>"]/g, (each) => ENTITIES[each]!),
+    )
     .join('\n')
 }

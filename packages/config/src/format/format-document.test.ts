@@ -167,6 +167,10 @@ test('any value in any style keeps its value', () => {
   )
 })
 
+test('a block scalar with an indentation indicator stays formatted', () => {
+  assert.equal(format("a:\n '':\n  '': |2-\n   \n    a\n"), "a:\n  '':\n    '': |-\n\n      a\n")
+})
+
 test('keys that the library refuses in a merged object are reported', () => {
   for (const text of ['a: { <<: { b: 1, b: 2 } }\n', 'a: { <<: { <<: { b: 1, b: 2 } } }\n']) {
     const result = formatDocument(text)

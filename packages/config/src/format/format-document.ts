@@ -21,6 +21,8 @@ import { sortKeys } from './key-order.js'
 
 /** Maximum length of an object or list on one line. */
 const LINE_WIDTH = 120
+/** A header of a block scalar such as `|2-` (YAML 1.2.2 section 8.1.1.1). */
+const INDENTATION_INDICATOR = /[|>][-+]?[1-9]/
 
 /** A formatted text, or the reason why a text cannot be formatted. */
 export type Formatted =
@@ -32,6 +34,12 @@ export type Formatted =
  * the schema. Comments, anchors, folded strings and line ends are kept. The result has the same value and comments.
  */
 export function formatDocument(text: string): Formatted {
+  const formatted = formatOnce(text)
+  // The library rewrites block scalars with an indicator. Only the second pass keeps their lines.
+  return formatted.ok && INDENTATION_INDICATOR.test(text) ? formatOnce(formatted.text) : formatted
+}
+
+function formatOnce(text: string): Formatted {
   const isCrlf = /^[^\n]*\r\n/.test(text)
   const source = text.replaceAll('\r\n', '\n')
   const problem = problemOf(source)

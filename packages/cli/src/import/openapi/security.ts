@@ -64,7 +64,11 @@ export class SecurityMapping {
         unprotected.push(`security scheme ${name}`)
       } else if (mapped.with['consumers'] === CONSUMERS && scopes.length > 0) {
         // OpenAPI 3.1 names roles like scopes. Neither policy checks them.
-        this.#report(`${name} (${scopes.join(', ')})`, 'it requires roles, which the description does not assign to callers', place)
+        this.#report(
+          `${name} (${scopes.join(', ')})`,
+          'it requires roles, which the description does not assign to callers',
+          place,
+        )
         unprotected.push(`roles ${scopes.join(', ')} of security scheme ${name}`)
         policies.push(this.#addPolicy(name, mapped))
       } else policies.push(this.#addPolicy(name, mapped))
@@ -98,7 +102,11 @@ export class SecurityMapping {
     return this.#draft.addPolicy(name, mapped.use, mapped.with)
   }
 
-  #report(name: string, reason: string, place = this.#source.tree.placeOf(['components', 'securitySchemes', name])): void {
+  #report(
+    name: string,
+    reason: string,
+    place = this.#source.tree.placeOf(['components', 'securitySchemes', name]),
+  ): void {
     if (this.#reported.has(name)) return
     this.#reported.add(name)
     this.#draft.reportUnprotected({
