@@ -286,7 +286,7 @@ function wholeOf({ scope, directive }: Server): Location {
   return { scope, directive, kind: 'prefix', text: '/', path: '/*', when: [], isNative: true }
 }
 
-/** Returns a route that takes the requests of a location or server whose pattern has no counterpart. */
+/** Returns a route that takes the requests of a location or server whose pattern RE2 does not support. */
 function closedRoute(server: Server, location: Location, missing: string): PlannedRoute {
   const keys = { respond: { status: 503 } }
   return { server, location, keys, policies: [], unprotected: [missing], bodyBytes: DEFAULT_BODY }

@@ -18,7 +18,7 @@ export interface Location {
   readonly isNative: boolean
   /** True for the redirect that adds the slash at the end of a prefix. */
   readonly addsSlash?: boolean
-  /** Text of the directive if its pattern has no counterpart. `path` then matches more, and must be closed. */
+  /** Text of the directive if RE2 does not support its pattern. `path` then matches more, and must be closed. */
   readonly missing?: string
 }
 
@@ -152,7 +152,7 @@ function locationsIn(scope: Scope, { when, depth }: Around): Found[] {
     const { kind, text, ignoresCase, scope: inner } = one
     if (kind === 'regex') {
       const pattern = patternOf(text, ignoresCase)
-      // A pattern without counterpart is closed as a whole.
+      // A pattern that RE2 does not support is closed as a whole.
       if (pattern === null) return [depth === 0 ? one : { ...one, when: [...when, ...strong] }]
       const test = `req.path.matches(${JSON.stringify(pattern)})`
       const self = depth === 0 ? one : { ...one, when: [...when, ...strong] }

@@ -23,7 +23,7 @@ export interface HostGroup {
   readonly base: number
   /** Scheme, if the group is for one scheme of a server that has both. */
   readonly scheme?: 'http' | 'https'
-  /** Text of the name if it has no counterpart. The group then has more requests, and must be closed. */
+  /** Text of the name if the gateway does not support it. The group then has more requests, and must be closed. */
   readonly missing?: string
 }
 
@@ -187,7 +187,7 @@ function namedGroups({ scope, directive }: Server, servers: readonly Server[] = 
       known === null
         ? scope.use.leaveUnprotected(
             scope.own('server_name')[0] ?? directive,
-            'a name has no counterpart, and a route for more hosts stands for it',
+            'the gateway does not support a name, and a route for more hosts stands for it',
             'write names without variables, look-around and back references',
           )
         : undefined
