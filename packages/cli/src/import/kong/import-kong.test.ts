@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
 import { gwInProcess } from '../../testing/in-process.js'
 import { origin, scratch, startGateway } from '../../testing.js'
@@ -151,5 +152,121 @@ test('plugins become policies, and plugins that protect and are not mapped close
   assert.deepEqual(
     document.routes.map(({ match }) => match['path']),
     plugins.map((_, i) => `~^/r${i}`),
+  )
+})
+
+/** Returns the statuses of requests as `METHOD host path [header=value]`, sent to an imported configuration. */
+async function statusesOf(t: TestContext, config: string, asks: readonly string[]): Promise<string[]> {
+  const dir = scratch(t)
+  const upstream = await origin(t, (_, res) => res.end())
+  writeFileSync(join(dir, 'kong.yaml'), `_format_version: "3.0"\n${config.replaceAll('URL', upstream)}`)
+  const imported = await gwInProcess(['import', 'kong', 'kong.yaml', '--out', 'gateway.yaml'], { cwd: dir })
+  assert.ok(imported.code === 0 || imported.code === 2, imported.stderr)
+  const document = readFileSync(join(dir, 'gateway.yaml'), 'utf8')
+    .replace('*:8000', '127.0.0.1:0')
+    .replaceAll('consumers.jsonl', join(dir, 'consumers.jsonl'))
+    .replace('version: 1', 'version: 1\nadmin: { address: "127.0.0.1:0" }\nworkers: 1\nlog: { sink: none }')
+  const gateway = await startGateway(t, document)
+  const statuses: string[] = []
+  for (const ask of asks) {
+    const [host = '', path = '', field] = ask.split(' ')
+    const [name = '', value = ''] = field?.split('=') ?? []
+    const { port } = new URL(gateway.url)
+    const headers = { host, ...(name !== '' && { [name]: value }) }
+    const status = await new Promise<number | undefined>((resolve, reject) =>
+      http
+        .get({ host: '127.0.0.1', port, path, headers, agent: false }, (response) => {
+          response.resume()
+          resolve(response.statusCode)
+        })
+        .on('error', reject),
+    )
+    statuses.push(`${ask} ${status}`)
+  }
+  return statuses
+}
+
+test('requests of a route that cannot be expressed do not reach a less protected one', async (t) => {
+  const closed = '{ name: ip-restriction, config: { deny: ["0.0.0.0/0"] } }'
+  const config = `services:
+  - name: s
+    url: URL
+    routes:
+      - { name: open, paths: [/] }
+      - { name: look, paths: ['~/look/(?!public)'] }
+      - { name: again, paths: ['~/again/(a+)/\\1$'] }
+      - { name: tls, paths: [/tls], protocols: [https], plugins: [${closed}] }
+      - { name: tls-moved, paths: [/moved], protocols: [https], https_redirect_status_code: 301 }
+      - { name: hosts, hosts: [a.test, "b.*", "*.c.test"], plugins: [${closed}] }
+      - { name: port, hosts: ["d.test:8443"], paths: [/port] }
+      - { name: words, paths: [/words], headers: { x-kind: [Secret] }, plugins: [${closed}] }
+      - { name: pattern, paths: [/pattern], headers: { x-kind: ["~*^s"] } }
+      - { name: encoded, paths: ["/a%20b"], plugins: [${closed}] }
+      - { name: stream, protocols: [tcp] }
+  - name: disabled
+    enabled: false
+    url: URL
+    routes: [{ name: off, paths: [/off/x] }]
+`
+  const asks = [
+    'x.test / 200',
+    'x.test /look/x 503',
+    'x.test /again/a/a 503',
+    'x.test /tls 426',
+    'x.test /tls/x 426',
+    'x.test /%74ls 426',
+    'x.test /moved 301',
+    'a.test /other 403',
+    'b.org / 403',
+    'x.c.test / 403',
+    'd.test /port 503',
+    'x.test /words 200',
+    'x.test /words x-kind=secret 403',
+    'x.test /words x-kind=other 200',
+    'x.test /pattern x-kind=s 503',
+    'x.test /a%20b 403',
+  ]
+  assert.deepEqual(
+    await statusesOf(
+      t,
+      config,
+      asks.map((one) => one.replace(/ \d+$/, '')),
+    ),
+    asks,
+  )
+})
+
+test('plugins apply to the routes that they name, and the most specific one decides', async (t) => {
+  const ip = (list: string, more = '') => `{ name: ip-restriction, config: ${list}, ${more} }`
+  const [allow, deny] = ['{ allow: ["127.0.0.1"] }', '{ deny: ["127.0.0.1"] }']
+  const config = `consumers: [{ username: ann, plugins: [{ name: rate-limiting, config: { minute: 1 } }] }]
+plugins:
+  - ${ip(deny)}
+  - ${ip(allow, 'service: { id: id-of-s }')}
+  - ${ip(deny, 'route: { id: id-of-r }')}
+  - ${ip(allow, 'service: two, route: loose')}
+  - ${ip(allow, 'service: two, consumer: ann')}
+services:
+  - { name: s, id: id-of-s, url: URL, routes: [{ name: allowed, paths: [/allowed] }, { name: r, id: id-of-r, paths: [/denied] },
+      { name: off, paths: [/off], plugins: [${ip(deny, 'enabled: false')}] }, { name: users, paths: [/users], plugins: [{ name: key-auth }] }] }
+  - { name: two, url: URL, routes: [{ name: global, paths: [/global] }, { name: loose, paths: [/loose] }] }
+routes: [{ name: third, paths: [/third], service: { name: two } }]
+`
+  const asks = [
+    'a /allowed 200',
+    'a /denied 403',
+    'a /off 200',
+    'a /users 503',
+    'a /global 403',
+    'a /loose 200',
+    'a /third 403',
+  ]
+  assert.deepEqual(
+    await statusesOf(
+      t,
+      config,
+      asks.map((one) => one.replace(/ \d+$/, '')),
+    ),
+    asks,
   )
 })

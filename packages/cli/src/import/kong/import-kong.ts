@@ -1,17 +1,20 @@
 import { EXIT, Failure } from '../../output/failure.js'
-import { DocumentDraft } from '../draft.js'
+import { DocumentDraft, type DraftRoute } from '../draft.js'
 import type { SourceOptions } from '../import.js'
-import { escapeRegex, patternOf } from '../patterns.js'
+import { escapeRegex, patternOf, widenedPattern } from '../patterns.js'
 import { SourceObject } from '../source-object.js'
 import { SourceTree } from '../source-tree.js'
 import { KongConsumers } from './consumers.js'
-import { mapPlugins } from './plugins.js'
+import { consumerPlugins, mapPlugins, type PluginResult } from './plugins.js'
+import { isSecureOnly, type Selection, selectionOf, unmapped } from './selection.js'
 import { upstreamOf } from './upstreams.js'
 
 type Plugins = ReadonlyMap<string, SourceObject>
 
 /** Address of the listener. Those of Kong are in kong.conf. */
 const ADDRESS = '*:8000'
+/** Protocols of routes that are not for HTTP. */
+const NO_HTTP = /^(tcp|tls|udp|tls_passthrough)$/
 const PLAIN_PATH = /^[A-Za-z0-9._~/%-]*$/
 const META = ['id', 'tags', 'created_at', 'updated_at', 'name', 'ws_id']
 
@@ -29,52 +32,24 @@ export async function importKong(files: readonly string[], options: SourceOption
 }
 
 async function addConfiguration(draft: DocumentDraft, root: SourceObject): Promise<void> {
-  const isRegexMarked =
-    !(root.text('_format_version') ?? '3.0').startsWith('2') &&
-    !(root.text('_format_version') ?? '').startsWith('1')
+  const isRegexMarked = !/^[12]/.test(root.text('_format_version') ?? '3.0')
   root.ignore('_transform', '_info', '_comment', '_workspace', '_konnect', '_plugin_configs')
   const consumers = new KongConsumers()
-  for (const consumer of root.objects('consumers')) await consumers.add(draft, consumer)
   const upstreams = new Map(root.objects('upstreams').map((one) => [one.text('name') ?? '', one]))
   const shared = root.objects('plugins')
-  const global = pluginsOf(
-    shared.filter((one) => ['service', 'route', 'consumer'].every((key) => nameOf(one.take(key)) === null)),
-  )
+  const people = root.objects('consumers')
+  const forConsumers = [
+    ...shared.filter((one) => isOf(one, 'consumer', 'consumer_group')),
+    ...[...people, ...root.objects('consumer_groups')].flatMap((one) => one.objects('plugins')),
+  ]
+  for (const consumer of people) await consumers.add(draft, consumer)
+  const forAll = shared.filter((one) => !forConsumers.includes(one))
+  const global = pluginsOf(forAll.filter((one) => !isOf(one, 'service', 'route')))
   const services = root.objects('services')
   const loose = root.objects('routes')
-  const importer = new Importer(draft, { consumers, upstreams, isRegexMarked })
-  for (const service of services) {
-    const key = service.text('name') ?? service.text('id')
-    const referring = (owner: 'service' | 'route', name: string | undefined) =>
-      pluginsOf(shared.filter((one) => name !== undefined && nameOf(one.take(owner)) === name))
-    const plugins = new Map([
-      ...global,
-      ...pluginsOf(service.objects('plugins')),
-      ...referring('service', key),
-    ])
-    const routes = [
-      ...service.objects('routes'),
-      ...loose.filter((one) => nameOf(one.take('service')) === key),
-    ]
-    for (const route of routes)
-      importer.addRoute(
-        service,
-        route,
-        new Map([
-          ...plugins,
-          ...pluginsOf(route.objects('plugins')),
-          ...referring('route', route.text('name')),
-        ]),
-      )
-    finishService(service)
-  }
-  for (const one of shared.filter((plugin) => nameOf(plugin.take('consumer')) !== null))
-    one.unprotected(
-      `plugin ${one.text('name')} of a consumer`,
-      'plugins of consumers are not mapped',
-      'use when: consumer.id == … on a policy',
-    )
-  for (const one of loose.filter((route) => nameOf(route.take('service')) === null))
+  const importer = new Importer(draft, { consumers, upstreams, isRegexMarked, forConsumers })
+  for (const service of services) importer.addService(service, { global, forAll, loose })
+  for (const one of loose.filter((route) => !isOf(route, 'service')))
     one.leaveOut('name', 'a route without a service has nothing to forward to')
   for (const key of ['certificates', 'ca_certificates', 'snis'])
     root.leaveOut(key, 'certificates belong to listeners', 'write them to files and set tls of the listener')
@@ -85,21 +60,41 @@ async function addConfiguration(draft: DocumentDraft, root: SourceObject): Promi
 function pluginsOf(plugins: readonly SourceObject[]): Plugins {
   const enabled = plugins.filter((one) => one.take('enabled') !== false)
   for (const one of plugins)
-    one.ignore(...META, 'protocols', 'service', 'route', 'consumer', 'instance_name', 'ordering')
+    one.ignore(
+      ...META,
+      'protocols',
+      'service',
+      'route',
+      'consumer',
+      'consumer_group',
+      'instance_name',
+      'ordering',
+    )
   return new Map(enabled.map((one) => [one.text('name') ?? '', one]))
 }
 
-/** Returns the name in a reference: a text, or an object with `name` or `id`. */
-function nameOf(reference: unknown): string | null {
-  if (typeof reference === 'string') return reference
-  if (typeof reference !== 'object' || reference === null) return null
-  const { name, id } = reference as Readonly<Record<string, unknown>>
-  return String(name ?? id)
+/** True if a plugin or route belongs to one of these kinds of owners. */
+function isOf(one: SourceObject, ...owners: readonly string[]): boolean {
+  return owners.some((owner) => one.take(owner) !== undefined)
 }
 
-function finishService(service: SourceObject): void {
-  service.ignore(...META, 'enabled', 'tls_verify_depth', 'client_certificate', 'ca_certificates')
-  service.finish()
+/** True if a plugin or route refers to an entity: by a text, or an object with `name` or `id`. */
+function refersTo(one: SourceObject, owner: string, entity: SourceObject): boolean {
+  const reference = one.take(owner)
+  const isObject = typeof reference === 'object' && reference !== null
+  const words = isObject ? [one.object(owner).text('name'), one.object(owner).text('id')] : [reference]
+  return ['name', 'id'].some((key) => {
+    const word = entity.text(key)
+    return word !== undefined && words.includes(word)
+  })
+}
+
+/** Plugins and routes outside of services. */
+interface Shared {
+  readonly global: Plugins
+  /** Plugins that are not for single consumers. */
+  readonly forAll: readonly SourceObject[]
+  readonly loose: readonly SourceObject[]
 }
 
 interface Context {
@@ -107,6 +102,21 @@ interface Context {
   readonly upstreams: ReadonlyMap<string, SourceObject>
   /** True if patterns start with `~`, as from Kong 3. */
   readonly isRegexMarked: boolean
+  /** Plugins of single consumers and of their groups. */
+  readonly forConsumers: readonly SourceObject[]
+}
+
+/** A route before its paths are added. */
+interface PlannedRoute {
+  readonly route: SourceObject
+  readonly name: string
+  readonly hasManyPaths: boolean
+  readonly match: Selection
+  readonly target: ReturnType<typeof upstreamOf>
+  readonly plugins: PluginResult
+  /** Protections and rules that are not mapped. */
+  readonly missing: readonly string[]
+  readonly isSecureOnly: boolean
 }
 
 class Importer {
@@ -118,50 +128,52 @@ class Importer {
     this.#context = context
   }
 
-  addRoute(service: SourceObject, route: SourceObject, plugins: Plugins): void {
-    const name = route.text('name') ?? service.text('name') ?? 'route'
-    const target = upstreamOf(this.#draft, service, this.#context.upstreams)
-    const { policies, unprotected, respond } = mapPlugins(plugins, this.#context.consumers)
-    const match = this.#matchOf(route)
-    const paths = route.texts('paths')
-    for (const path of paths.length === 0 ? ['/'] : paths) {
-      const isRegex = this.#context.isRegexMarked ? path.startsWith('~') : !PLAIN_PATH.test(path)
-      const pattern = isRegex ? patternOf(`^(?:${path.replace(/^~/, '')})`, false) : `^${escapeRegex(path)}`
-      if (pattern === null) {
-        route.leaveOut('paths', 'RE2 does not support a pattern')
-        continue
-      }
-      const prefix = route.take('strip_path') === false ? '^/' : `${pattern}/?`
-      const isUnchanged = (prefix === '^/' || path === '/') && target?.path === ''
-      this.#draft.addRoute({
-        id: paths.length > 1 ? `${name}-${path}` : name,
-        comment: `${route.place()} route ${name}`,
-        match: {
-          ...match.keys,
-          ...(path !== '/' && { path: `~${pattern}` }),
-          ...(match.when !== null && { when: match.when }),
-        },
-        priority:
-          match.rank +
-          (isRegex
-            ? 5000 + Math.min(4000, Math.max(0, route.number('regex_priority') ?? 0))
-            : Math.min(4000, path.length)),
-        ...(respond !== undefined || target === null
-          ? { respond: respond ?? { status: 503 } }
-          : {
-              rewrite: {
-                ...(!isUnchanged && {
-                  regex: { pattern: prefix, replacement: `${target.path.replaceAll('$', '$$$$')}/` },
-                }),
-                host: route.take('preserve_host') === true ? 'keep' : 'upstream',
-              },
-              upstream: target.name,
-              websocket: {},
-            }),
-        policies,
-        unprotected,
-      })
+  addService(service: SourceObject, { global, forAll, loose }: Shared): void {
+    if (service.take('enabled') === false) {
+      service.leaveOut('enabled', 'the service is disabled, so it has no routes')
+      return
     }
+    const ofService = forAll.filter((one) => refersTo(one, 'service', service) && !isOf(one, 'route'))
+    const plugins = [...global, ...pluginsOf(service.objects('plugins')), ...pluginsOf(ofService)]
+    for (const route of [
+      ...service.objects('routes'),
+      ...loose.filter((one) => refersTo(one, 'service', service)),
+    ]) {
+      const ofRoute = pluginsOf(forAll.filter((one) => refersTo(one, 'route', route)))
+      this.#addRoute(
+        service,
+        route,
+        new Map([...plugins, ...pluginsOf(route.objects('plugins')), ...ofRoute]),
+      )
+    }
+    service.ignore(...META, 'tls_verify_depth', 'client_certificate', 'ca_certificates')
+    service.finish()
+  }
+
+  #addRoute(service: SourceObject, route: SourceObject, plugins: Plugins): void {
+    const paths = route.texts('paths')
+    const protocols = route.texts('protocols')
+    if (protocols.length > 0 && protocols.every((one) => NO_HTTP.test(one))) {
+      route.leaveOut('protocols', 'the gateway is for HTTP')
+      return
+    }
+    const match = selectionOf(route)
+    const planned: PlannedRoute = {
+      route,
+      name: route.text('name') ?? service.text('name') ?? 'route',
+      hasManyPaths: paths.length > 1,
+      match,
+      target: upstreamOf(this.#draft, service, this.#context.upstreams),
+      plugins: mapPlugins(plugins, this.#context.consumers),
+      missing: [
+        ...match.missing,
+        ...consumerPlugins(this.#context.forConsumers, plugins, (one, owner) =>
+          refersTo(one, owner, owner === 'route' ? route : service),
+        ),
+      ],
+      isSecureOnly: isSecureOnly(protocols),
+    }
+    for (const path of paths.length === 0 ? ['/'] : paths) this.#addPath(planned, path)
     route.ignore(
       ...META,
       'service',
@@ -173,42 +185,84 @@ class Importer {
       'response_buffering',
       'https_redirect_status_code',
     )
-    for (const key of ['expression', 'snis', 'sources', 'destinations'])
-      if (route.keys().includes(key)) route.leaveOut(key, 'it is not mapped', 'use match.when')
     route.finish()
   }
 
-  /** Returns what a route matches besides the path, and its rank: Kong prefers routes with more kinds of rules. */
-  #matchOf(route: SourceObject): {
-    readonly keys: object
-    readonly when: string | null
-    readonly rank: number
-  } {
-    const hosts = route.texts('hosts').map((one) => one.toLowerCase().replace(/:\d+$/, ''))
-    const usable = hosts.filter((one) => /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(one))
-    const trailing = hosts
-      .filter((one) => one.endsWith('.*'))
-      .map((one) => `req.host.startsWith(${JSON.stringify(one.slice(0, -1))})`)
-    const methods = route.texts('methods')
-    const fields = route.object('headers')
-    const headers = fields.keys().map((key) => [key.toLowerCase(), fields.texts(key)] as const)
-    const protocols = route.texts('protocols')
-    const isSecure = protocols.length > 0 && protocols.every((one) => one === 'https' || one === 'grpcs')
-    const conditions = [
-      ...(usable.length === 0 && trailing.length > 0
-        ? [trailing.length > 1 ? `(${trailing.join(' || ')})` : trailing[0]!]
-        : []),
-      ...headers.map(([key, values]) => `req.header[${JSON.stringify(key)}] in ${JSON.stringify(values)}`),
-      ...(isSecure ? ['req.scheme == "https"'] : []),
-    ]
-    const kinds = [hosts, methods, headers, route.texts('paths')].filter((list) => list.length > 0).length
-    return {
-      keys: { ...(usable.length > 0 && { hosts: usable }), ...(methods.length > 0 && { methods }) },
-      when: conditions.length === 0 ? null : conditions.join(' && '),
-      rank:
-        kinds * 200_000 +
-        Math.min(9, headers.length) * 20_000 +
-        (usable.some((one) => !one.startsWith('*')) ? 10_000 : 0),
+  #addPath(planned: PlannedRoute, path: string): void {
+    const { route, name, match, plugins } = planned
+    const { pattern, rank, missing } = this.#patternOf(route, path)
+    // Without its rules, the route would take requests of others.
+    if (match.missing.length + missing.length > 0 && this.#draft.allowsUnprotected) return
+    const priority = match.rank + rank
+    const matchOf = (scheme: string | null): object => {
+      const conditions = [...match.conditions, ...(scheme === null ? [] : [`req.scheme == "${scheme}"`])]
+      return {
+        ...match.keys,
+        ...(path !== '/' && { path: `~${pattern}` }),
+        ...(conditions.length > 0 && { when: conditions.join(' && ') }),
+      }
     }
+    this.#draft.addRoute({
+      id: planned.hasManyPaths ? `${name}-${path}` : name,
+      comment: `${route.place()} route ${name}`,
+      match: matchOf(planned.isSecureOnly ? 'https' : null),
+      priority,
+      ...actionOf(planned, path, pattern),
+      policies: plugins.policies,
+      unprotected: [...plugins.unprotected, ...planned.missing, ...missing],
+    })
+    if (planned.isSecureOnly)
+      this.#refuseHttp(route, { id: `${name}-http`, match: matchOf('http'), priority })
+  }
+
+  /** Returns the pattern for a path, its order, and the path if RE2 does not support it. The pattern is then wider. */
+  #patternOf(
+    route: SourceObject,
+    path: string,
+  ): { readonly pattern: string; readonly rank: number; readonly missing: readonly string[] } {
+    const isRegex = this.#context.isRegexMarked ? path.startsWith('~') : !PLAIN_PATH.test(path)
+    if (!isRegex) return { pattern: `^${escapeRegex(path)}`, rank: Math.min(4000, path.length), missing: [] }
+    const source = `^(?:${path.replace(/^~/, '')})`
+    const rank = 5000 + Math.min(4000, Math.max(0, route.number('regex_priority') ?? 0))
+    const known = patternOf(source, false)
+    if (known !== null) return { pattern: known, rank, missing: [] }
+    const remedy = 'write a pattern without look-around and back references'
+    return {
+      pattern: widenedPattern(source, false),
+      rank,
+      missing: [unmapped(route, `path ${path}`, remedy)],
+    }
+  }
+
+  /** Adds the route for plain HTTP, which Kong redirects or answers with 426. No other route takes these requests. */
+  #refuseHttp(
+    route: SourceObject,
+    { id, match, priority }: Pick<DraftRoute, 'id'> & { match: object; priority: number },
+  ): void {
+    const status = route.number('https_redirect_status_code') ?? 426
+    this.#draft.addRoute({
+      id,
+      match,
+      priority,
+      ...(status === 426 ? { respond: { status } } : { redirect: { status, scheme: 'https' } }),
+    })
+  }
+}
+
+/** Returns the keys of a route for its upstream, or for the answer of a plugin. */
+function actionOf({ route, target, plugins }: PlannedRoute, path: string, pattern: string): object {
+  const { respond } = plugins
+  if (respond !== undefined || target === null) return { respond: respond ?? { status: 503 } }
+  const prefix = route.take('strip_path') === false ? '^/' : `${pattern}/?`
+  const isUnchanged = (prefix === '^/' || path === '/') && target.path === ''
+  return {
+    rewrite: {
+      ...(!isUnchanged && {
+        regex: { pattern: prefix, replacement: `${target.path.replaceAll('$', '$$$$')}/` },
+      }),
+      host: route.take('preserve_host') === true ? 'keep' : 'upstream',
+    },
+    upstream: target.name,
+    websocket: {},
   }
 }

@@ -36,7 +36,7 @@ const ORDER = [
 ]
 const AUTHENTICATION = ['key-auth', 'basic-auth', 'jwt']
 const NO_PROTECTION =
-  /^(prometheus|datadog|statsd|zipkin|opentelemetry|loggly|.*-log|syslog|session|http2|grpc-.*|response-ratelimiting|canary|forward-proxy|exit-transformer|request-termination)$/
+  /^(prometheus|datadog|statsd|zipkin|opentelemetry|loggly|.*-log|syslog|session|http2|grpc-.*|canary|forward-proxy|exit-transformer|request-termination)$/
 const REMEDIES: Readonly<Record<string, string>> = {
   'bot-detection': 'use a route with when: req.header["user-agent"].matches(…)',
   'openid-connect': 'use the policy oidc or jwt',
@@ -87,6 +87,29 @@ export function mapPlugins(
     if (typeof mapped !== 'string') config.finish()
   }
   return result
+}
+
+/** Returns the protections of single consumers that a route with authentication lacks. */
+export function consumerPlugins(
+  forConsumers: readonly SourceObject[],
+  plugins: ReadonlyMap<string, SourceObject>,
+  refers: (plugin: SourceObject, owner: 'service' | 'route') => boolean,
+): string[] {
+  if (!AUTHENTICATION.some((name) => plugins.has(name))) return []
+  return forConsumers.flatMap((one) => {
+    const name = one.text('name') ?? ''
+    const isOther = (['service', 'route'] as const).some(
+      (owner) => one.take(owner) !== undefined && !refers(one, owner),
+    )
+    if (isOther || NO_PROTECTION.test(name) || one.take('enabled') === false) return []
+    return [
+      one.unprotected(
+        `plugin ${name} of a consumer`,
+        'plugins of consumers are not mapped',
+        'use when: consumer.id == … on a policy',
+      ),
+    ]
+  })
 }
 
 const MAPPINGS: Readonly<Record<string, Mapping>> = {
