@@ -57,16 +57,22 @@ const PROTECTIONS: Readonly<Record<string, string>> = {
   rewrite: 'use redirect, or rewrite of a route',
   include: 'import the configuration on a machine that has the file',
 }
+/** Names of directives of modules that restrict access, and of their settings that restrict nothing. */
+const PROTECTION = /^(auth_(?!basic|http)|app_protect_|access_by_|(server_)?rewrite_by_|Sec|modsecurity)/
+const SETTING = /(_set|_file|_log|_no_postpone)$/
+/** Directives in `if` that decide what happens to a request. */
+const DECISION = /^(return|deny|break|rewrite|\w+_pass)$/
 /** Files of a distribution that contain no rules for access. */
 const HARMLESS_INCLUDE =
-  /(^|\/)(mime\.types|[a-z]+_params|fastcgi[\w-]*\.conf|options-ssl-nginx\.conf)$|modules-enabled/
+  /(^|\/)(mime\.types|(proxy|fastcgi|uwsgi|scgi|grpc)_params|fastcgi[\w-]*\.conf|options-ssl-nginx\.conf)$|modules-enabled/
 
 /** True if a directive restricts access and cannot be mapped. */
 export function isProtection({ name, args, block }: Directive): boolean {
-  if (name === 'if') return (block ?? []).some((one) => /^(return|deny|break|rewrite)$/.test(one.name))
+  if (name === 'if') return (block ?? []).some((one) => DECISION.test(one.name) || isProtection(one))
   if (name === 'ssl_verify_client') return args[0] === 'optional_no_ca'
   if (name === 'include') return !HARMLESS_INCLUDE.test(args[0] ?? '')
-  return Object.hasOwn(PROTECTIONS, name) && args[0] !== 'off'
+  const isKnown = Object.hasOwn(PROTECTIONS, name) || (PROTECTION.test(name) && !SETTING.test(name))
+  return isKnown && args[0]?.toLowerCase() !== 'off'
 }
 
 /** Returns the manual way to protect a route. */

@@ -190,3 +190,23 @@ test('of two servers with the same name, the first one has it', async (t) => {
   const open = document.routes.filter(({ policies }) => policies === undefined).map(({ match }) => match)
   for (const match of open) assert.match(JSON.stringify(match), /"hosts":\["c"\]|req\.scheme == \\"https\\"/)
 })
+
+test('protections of modules and files that are not known close their routes', async (t) => {
+  const location = (text: string): string => `server { listen 80; location / { ${text} ${PASS} } }`
+  for (const text of [
+    location('auth_oidc on;'),
+    location('auth_gss on;'),
+    location('app_protect_enable on;'),
+    location('SecRuleEngine On;'),
+    location('if ($http_x) { proxy_pass http://10.0.0.6; }'),
+    location('include auth_params;'),
+    `include /no-such-folder/*.conf; ${location('')}`,
+    `server { listen 80; server_rewrite_by_lua_block { x; } location / { ${PASS} } }`,
+  ]) {
+    const { code, document } = await importText(t, text)
+    assert.equal(code, 2, text)
+    for (const { policies } of document.routes) assert.deepEqual(policies, ['not-imported'], text)
+  }
+  const off = await importText(t, location('auth_oidc off; app_protect_enable OFF; auth_request_set $a $b;'))
+  assert.equal(off.document.routes[0]?.policies, undefined)
+})

@@ -52,6 +52,7 @@ export async function importNginx(files: readonly string[], options: NginxOption
   const use = new DirectiveUse(draft)
   const reader = new ConfigReader()
   const directives = files.flatMap((file) => reader.read(file))
+  for (const one of reader.emptyPatterns) use.note(one, 'no file matches the pattern')
   const top = new Scope(directives, null, use)
   const http = top.inner([...top.own('http').flatMap(({ block }) => block ?? []), ...loose(directives)])
   new Importer(draft, http).addServers(choosePorts(serversOf(http), options.ports))

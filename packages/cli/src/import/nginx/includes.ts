@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { visibleText } from '@sluice/core/visible-text'
 import { EXIT, Failure } from '../../output/failure.js'
@@ -13,6 +13,8 @@ const GLOB = /[*?[]/
 
 /** Reads a configuration with the files that it includes. */
 export class ConfigReader {
+  /** Includes with a pattern that no file matches, although its folder exists. */
+  readonly emptyPatterns: Directive[] = []
   #files = 0
   #size = 0
 
@@ -38,15 +40,18 @@ export class ConfigReader {
       if (block !== null) return [{ ...directive, block: this.#expand(block, folder, parents) }]
       if (name !== 'include' || args.length !== 1) return [directive]
       const files = filesOf(resolve(folder, args[0]!))
-      // nginx accepts a pattern without files, but not a missing file.
       if (files === null) return [directive]
+      if (files.length === 0) this.emptyPatterns.push(directive)
       return files.flatMap((file) => this.#read(file, folder, parents))
     })
   }
 }
 
-/** Returns the files of a pattern in the order of their names, or null if a single file is missing. */
+/** Returns the files of a pattern in the order of their names, or null if a single file or the folder is missing. */
 function filesOf(pattern: string): string[] | null {
+  // nginx accepts a missing folder. Here, it may exist on another machine only.
+  const fixed = pattern.slice(0, pattern.search(GLOB))
+  if (GLOB.test(pattern) && !existsSync(fixed.slice(0, fixed.lastIndexOf('/') + 1))) return null
   let found = ['/']
   for (const part of pattern.split('/').filter((one) => one !== '')) {
     found = GLOB.test(part)
