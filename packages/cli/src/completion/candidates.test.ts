@@ -20,7 +20,14 @@ test('commands have commands, also under another name', () => {
 })
 
 test('options are those of the command and of the program', () => {
-  assert.deepEqual(texts('drain', '--'), ['--yes', '--output', '--help', '--server', '--token-file', '--quiet'])
+  assert.deepEqual(texts('drain', '--'), [
+    '--yes',
+    '--output',
+    '--help',
+    '--server',
+    '--token-file',
+    '--quiet',
+  ])
 })
 
 test('an option that waits for its value is offered its values', () => {

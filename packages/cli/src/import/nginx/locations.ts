@@ -139,8 +139,7 @@ function locationsIn(scope: Scope, { when, depth }: Around): Found[] {
   })
   const prefixes = level.filter(({ kind }) => kind === 'prefix')
   const texts = [...new Set(prefixes.map(({ text }) => text))]
-  const longerThan = (text: string): string[] =>
-    texts.filter((one) => one !== text && one.startsWith(text))
+  const longerThan = (text: string): string[] => texts.filter((one) => one !== text && one.startsWith(text))
   const onlyIn = (text: string): string[] => [
     startsWith(text),
     ...longerThan(text).map((one) => `!${startsWith(one)}`),

@@ -80,7 +80,8 @@ export class DirectiveUse {
       const { name, block } = directive
       if (this.#left.has(directive)) continue
       if (NOT_NEEDED.test(name)) report.notNeeded++
-      else if (this.#asked.has(name) || this.#seen.has(directive) || this.#mapped.has(directive)) report.mapped++
+      else if (this.#asked.has(name) || this.#seen.has(directive) || this.#mapped.has(directive))
+        report.mapped++
       else {
         const [reason, remedy] = REASONS[name] ?? ['unknown directive, or nothing uses it here']
         this.leaveOut(directive, reason, remedy)

@@ -174,9 +174,12 @@ components:
 test('routes with security: [] are marked as public, and others are not', async (t) => {
   const api = fileWith(t, SECURED.replace('http://127.0.0.1:9', 'http://shop.example'), 'api.yaml')
   const { stdout } = await gwInProcess(['import', 'openapi', api])
-  const { routes } = parse(stdout) as { routes: { 'id': string; 'x-lint'?: object; 'rewrite'?: object }[] }
+  const { routes } = parse(stdout) as { routes: { id: string; 'x-lint'?: object; rewrite?: object }[] }
   const marked = routes.filter((route) => route['x-lint'] !== undefined)
-  assert.deepEqual(marked.map(({ id }) => id), ['open'])
+  assert.deepEqual(
+    marked.map(({ id }) => id),
+    ['open'],
+  )
   assert.match(stdout, /# Public: the description has security: \[\]\.\n {2}- id: open\n/)
   assert.ok(routes.every(({ rewrite }) => rewrite !== undefined))
 })
