@@ -178,7 +178,7 @@ test('a change of a file that a policy reads is applied, and a mistake in it is 
   await line(gateway, /^mock/m)
   const description = join(dirname(file), 'pets.yaml')
   writeFileSync(description, `openapi: 1\n${PETS}`)
-  await line(gateway, /policy 'api' \(openapi\): .*\n\S+ the previous document keeps/)
+  await line(gateway, /policy 'api' \(openapi\): .*\n\S+ the previous document stays active/)
   writeFileSync(description, PETS.replace('example: 7', 'example: 8'))
   await line(gateway, /gateway\.yaml: applied/)
   assert.deepEqual(await (await fetch(`${gateway.url}/v1/pets/7`)).json(), { id: 8, tag: 'cat' })
