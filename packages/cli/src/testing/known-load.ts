@@ -8,7 +8,7 @@ const PAUSE_MS = 10
 /** Number of requests after which one closes its connection, so that new gateways get connections too. */
 const RENEW_EVERY = 25
 
-/** Pause before a refused connection is retried, in milliseconds. */
+/** Pause before a refused or reset connection is retried, in milliseconds. */
 const RECONNECT_MS = 50
 
 /** A request without a 200 response, or without a connection. */
@@ -28,10 +28,19 @@ export interface KnownLoadOptions<Server> {
   readonly first?: number
 }
 
+/**
+ * Returns whether a server did not accept the connection of a request. When a server closes its listening socket, the
+ * kernel resets the connections in its accept queue (ADR 49).
+ */
+export function wasNotAccepted({ code, syscall }: NodeJS.ErrnoException, request: http.ClientRequest): boolean {
+  if (code === 'ECONNREFUSED') return true
+  return code === 'ECONNRESET' && syscall !== undefined && !request.reusedSocket
+}
+
 /** Load on persistent connections. Request n has the path `/r/n`. */
 export class KnownLoad<Server> {
   readonly failures: Failure<Server>[] = []
-  /** Refused connections. Their requests were sent on other connections. */
+  /** Refused connections, and those reset before they were accepted. Their requests were sent on other connections. */
   readonly refused: Failure<Server>[] = []
   /** Server of each request with a 200 response, by request number. */
   readonly answered = new Map<number, Server>()
@@ -70,8 +79,7 @@ export class KnownLoad<Server> {
   #call(id: number, agent: http.Agent): Promise<'refused' | 'ended'> {
     return new Promise((resolve) => {
       let socket!: net.Socket
-      const fail = (why: string, code?: string): void => {
-        const isRefused = code === 'ECONNREFUSED'
+      const fail = (why: string, isRefused = false): void => {
         const failure = { id, server: this.#options.serverOf(socket, null), why }
         ;(isRefused ? this.refused : this.failures).push(failure)
         resolve(isRefused ? 'refused' : 'ended')
@@ -87,7 +95,7 @@ export class KnownLoad<Server> {
         })
       })
       request.on('socket', (given) => (socket = given as net.Socket))
-      request.on('error', ({ message, code }: NodeJS.ErrnoException) => fail(message, code))
+      request.on('error', (error) => fail(error.message, wasNotAccepted(error, request)))
     })
   }
 

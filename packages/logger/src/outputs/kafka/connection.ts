@@ -9,7 +9,7 @@ import {
   saslScramSha,
   type Writer,
 } from '@platformatic/kafka'
-import { readTlsFiles } from '@sluice/core'
+import { messageOf, readTlsFiles, type TlsFileContents } from '@sluice/core'
 import { faultCode, KafkaFault } from './fault.js'
 import type { KafkaCredentials, KafkaOptions, KafkaTlsOptions } from './options.js'
 import { ForwardReader, limitResponses } from './response-limits.js'
@@ -90,7 +90,15 @@ function tlsOptions(
     rejectUnauthorized: !insecure,
     minVersion: 'TLSv1.2',
     ...(isIP(host) === 0 ? { servername: host } : {}),
-    ...readTlsFiles({ caFile, certFile, keyFile }),
+    ...tlsFiles({ caFile, certFile, keyFile }),
+  }
+}
+
+function tlsFiles(names: Parameters<typeof readTlsFiles>[0]): TlsFileContents {
+  try {
+    return readTlsFiles(names, 'log.kafka.tls')
+  } catch (error) {
+    throw new KafkaFault(messageOf(error))
   }
 }
 

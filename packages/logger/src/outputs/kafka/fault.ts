@@ -17,9 +17,8 @@ export function faultCode(error: unknown): string {
 export function reasonOf(error: unknown): string {
   if (error instanceof KafkaFault) return error.message
   if (error instanceof MultipleErrors) return `the broker responded with ${faultCode(error)}`
-  const { cause, code, message, syscall } = error as NodeJS.ErrnoException
+  const { cause, code, message } = error as NodeJS.ErrnoException
   // The class of timeouts has the same code.
   if (code === NetworkError.code) return cause instanceof Error ? messageOf(cause) : message
-  // Only the files of the TLS options fail with a system call outside of a connection.
-  return syscall === undefined ? 'the broker sent an invalid response' : messageOf(error)
+  return 'the broker sent an invalid response'
 }
