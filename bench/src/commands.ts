@@ -110,8 +110,15 @@ function addMeasuring(command: GwCommand): void {
       wholeNumber(1, MAX_PID),
     )
     .option('--out <dir>', 'folder for the reports; default results/ID, except for quick')
+    .option(
+      '--jtl',
+      'also write a sample of the requests to requests.jtl, for the report generator of JMeter',
+    )
     .option('--no-pin', 'let the scheduler choose the cores')
-    .option('--fail-on-invalid', 'exit with 7 if a point or trial is not valid, or a trial is not passed')
+    .option(
+      '--fail-on-invalid',
+      'exit with 7 if a point has no figures or a warning, or a trial is not passed',
+    )
   command.output('table', 'json')
 }
 
@@ -152,17 +159,21 @@ function addCapacity(bench: GwCommand): void {
     .command('capacity')
     .description('calculate tier and replicas for a load from measured points')
     .needs('--rps <n>', { description: 'requests per second at peak', parse: wholeNumber(1, MAX_RATE) })
-    .option('--body <size>', 'size of the request body, such as 5kb', '0b')
+    .option('--body <size>', 'size of the request body, such as 5kb; default no body')
     .option('--policies <list>', 'policies of the route, such as basic-auth,header')
     .option(
       '--connections <n>',
       'concurrent client connections, for the memory of the pods',
       wholeNumber(1, MAX_RATE),
     )
+    .option('--cache', 'calculate for gw cache-server; --body is the size of a value, 1kb by default')
     .option('--from <run>', 'run, or folder of runs; repeatable; default results', collect)
     .output('table', 'json')
     .runs(async () => (await import('./commands/saved-runs.js')).benchCapacity)
-    .example('gw bench capacity --rps 5000 --body 5kb --policies basic-auth')
+    .example(
+      'gw bench capacity --rps 5000 --body 5kb --policies basic-auth',
+      'gw bench capacity --cache --rps 5000 --body 10kb',
+    )
 }
 
 function addUpstream(bench: GwCommand): void {

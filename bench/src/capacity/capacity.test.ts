@@ -7,6 +7,7 @@ import { spreadOf } from '../measure/point.js'
 import type { Point } from '../model/summary.js'
 import { readSummary } from '../report/results.js'
 import { samplePoint, sampleSummary } from '../testing/samples.js'
+import { cacheCapacity, cacheCapacityLines } from './cache-capacity.js'
 import { type CapacityQuery, capacityFor, capacityLines } from './capacity.js'
 
 const QUERY: CapacityQuery = { perSecond: 5000, bodyBytes: 0, policies: [], connections: 0 }
@@ -134,6 +135,37 @@ test('memory follows from numbers of connections, and asks for more pods where i
   assert.equal(lines[0], '5,000 GET/s, traffic log off: W1 × 8')
   assert.match(lines.join('\n'), /memory: 95\.4 MB and 95\.4 MB for each 1,000 connections under load/)
   assert.equal(capacityFor([sampleSummary([costing(100)])], QUERY).memory, null)
+})
+
+test('the capacity of the cache follows from its reads and writes, and never answers for the gateway', () => {
+  const cache = (scenario: string, micros: number): Point =>
+    costing(micros, { suite: 'apinizer-cache', scenario, method: scenario.includes('get') ? 'GET' : 'PUT' })
+  const points = [
+    cache('w1-get', 20),
+    cache('w1-put', 25),
+    cache('w1-get-10kb', 50),
+    cache('w1-put-10kb', 40),
+  ]
+  const runs = [sampleSummary(points, { suite: 'apinizer-cache' })]
+  const small = cacheCapacity(runs, { perSecond: 30_000, bodyBytes: 1000 })
+  assert.deepEqual(
+    small.operations.map(({ method, tier, replicas }) => [method, tier, replicas]),
+    [
+      ['GET', 'W1', 1],
+      ['PUT', 'W2', 1],
+    ],
+  )
+  const large = { perSecond: 5000, bodyBytes: 5120 }
+  assert.match(
+    cacheCapacityLines(large, cacheCapacity(runs, large)).join('\n'),
+    /5,000 GET\/s of 10 KB: W1 × 1, 50 µs/,
+  )
+  const unknown = { perSecond: 5000, bodyBytes: 20_000 }
+  assert.match(
+    cacheCapacityLines(unknown, cacheCapacity(runs, unknown)).join('\n'),
+    /no answer.*apinizer-cache/s,
+  )
+  assert.equal(capacityFor(runs, QUERY).size, null)
 })
 
 test('the runs that were kept answer the example of the documentation', () => {

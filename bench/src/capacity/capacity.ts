@@ -111,10 +111,10 @@ function sizeOf(
 ) {
   const microsPerRequest = shares.reduce((sum, { micros }) => sum + micros, 0)
   const guide = tierGuide(points.filter(isValid), microsPerRequest)
-  const fitting = guide.find(({ upToPerSecond }) => upToPerSecond >= perSecond) ?? guide.at(-1)!
+  const fitting = fittingTier(guide, perSecond)
   const room = fitting.memoryBytes * (1 - HEADROOM) - (memory?.baseBytes ?? 0)
   const crowded = Math.ceil(((connections / 1000) * (memory?.perThousandBytes ?? 0)) / room)
-  const replicas = Math.max(1, Math.ceil(perSecond / fitting.upToPerSecond - 1e-9), crowded)
+  const replicas = Math.max(fitting.replicas, crowded)
   const minReplicas = Math.max(LEAST_PODS, Math.ceil(replicas / 2))
   return {
     tier: fitting.tier,
@@ -130,7 +130,7 @@ function sizeOf(
 }
 
 /** Returns the throughput of each tier with headroom, for requests of a given cost and the measured use of cores. */
-function tierGuide(points: readonly CostPoint[], microsPerRequest: number) {
+export function tierGuide(points: readonly CostPoint[], microsPerRequest: number) {
   const yieldOf = ({ perSecond, cpuMicrosPerRequest, workers }: CostPoint): number =>
     (perSecond.mean * cpuMicrosPerRequest.mean) / (workers * 1_000_000)
   const least = Math.min(1, ...points.map(yieldOf))
@@ -140,6 +140,20 @@ function tierGuide(points: readonly CostPoint[], microsPerRequest: number) {
     const upToPerSecond = ((cores * 1_000_000 * share) / microsPerRequest) * (1 - HEADROOM)
     return { tier, memoryBytes, upToPerSecond, isMeasured: own.length > 0 }
   })
+}
+
+/** Formats the throughput of each tier. */
+export function guideLines(guide: ReturnType<typeof tierGuide>, unit: string): string[] {
+  return guide.map(
+    (row) =>
+      `up to ${countText(row.upToPerSecond)} ${unit}: ${row.tier} (${formatSize(row.memoryBytes)}${row.isMeasured ? '' : ', extrapolated'})`,
+  )
+}
+
+/** Returns the smallest tier for a load, or the largest, with the number of pods. */
+export function fittingTier(guide: ReturnType<typeof tierGuide>, perSecond: number) {
+  const fitting = guide.find(({ upToPerSecond }) => upToPerSecond >= perSecond) ?? guide.at(-1)!
+  return { ...fitting, replicas: Math.max(1, Math.ceil(perSecond / fitting.upToPerSecond - 1e-9)) }
 }
 
 /** Formats an answer for a terminal. */
@@ -158,10 +172,7 @@ export function capacityLines(
     `${significant(cores)} cores with ${HEADROOM * 100} % headroom at ${significant(microsPerRequest)} µs a request`,
     ...shares.map(({ what, micros }) => `  ${significant(micros)} µs ${what}`),
     `autoscaler: ${autoscaler.minReplicas} to ${autoscaler.maxReplicas} pods, more from ${autoscaler.averageUtilization} % of their CPU on`,
-    ...guide.map(
-      (row) =>
-        `up to ${countText(row.upToPerSecond)} requests/s: ${row.tier} (${formatSize(row.memoryBytes)}${row.isMeasured ? '' : ', extrapolated'})`,
-    ),
+    ...guideLines(guide, 'requests/s'),
     ...(memory === null
       ? []
       : [

@@ -2,7 +2,7 @@ import { lineThrough } from '../lib/statistics.js'
 import { OURS } from '../model/run.js'
 import type { HostFacts, Summary } from '../model/summary.js'
 import { type CostPoint, hasCost, type PolicyCost, policyCosts } from '../report/cost.js'
-import { isValid } from '../report/figures.js'
+import { hasFigures, isValid } from '../report/figures.js'
 import { groupedBy } from '../report/relations.js'
 
 /** Combined results of several runs on one kind of machine. */
@@ -53,7 +53,7 @@ function newestOf<T>(lists: readonly (readonly T[])[], keyOf: (one: T) => string
  * of connections. Null if fewer than two were measured.
  */
 export function connectionMemory(points: readonly CostPoint[]) {
-  const known = points.filter((point) => isValid(point) && point.rssBytes !== null)
+  const known = points.filter((point) => hasFigures(point) && point.rssBytes !== null)
   const widest = groupedBy(known, ({ suite, scenario }) => `${suite} ${scenario}`)
     .map((group) => group.map(({ connections, rssBytes }) => [connections, rssBytes!] as const))
     .toSorted((a, b) => widthOf(b) - widthOf(a))[0]

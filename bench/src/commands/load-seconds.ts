@@ -14,8 +14,7 @@ export function loadSeconds(times: Times): number {
   const ofSystem = warmUpSeconds + loads * seconds
   const ofAll = LEAD_IN_SECONDS + ceilingSeconds(seconds) + groups * coolDownSeconds
   const cases = suite.cases.reduce(
-    (sum, { scenario, connections }) =>
-      sum + connections.length * (systemCount({ scenario, peers }) * ofSystem + ofAll),
+    (sum, one) => sum + one.connections.length * (systemCount({ ...one, peers }) * ofSystem + ofAll),
     0,
   )
   return cases + (suite.trials ?? []).length * (warmUpSeconds + seconds)

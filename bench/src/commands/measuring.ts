@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   ageText,
@@ -13,13 +13,15 @@ import {
   printValue,
   reasonOf,
   say,
+  usageError,
 } from '@sluice/cli/kit'
 import { makeFolders } from '@sluice/core'
 import type { RunObserver, RunOptions } from '../model/run.js'
-import type { Point, Summary } from '../model/summary.js'
+import type { Summary } from '../model/summary.js'
 import { reasonsOf, type Trial, verdictOf } from '../model/trial.js'
-import { hasCost } from '../report/cost.js'
-import { isValid, kindText } from '../report/figures.js'
+import { isCostKnown } from '../report/cost.js'
+import { hasFigures, isValid, kindText } from '../report/figures.js'
+import { JtlRows } from '../report/jtl.js'
 import { writeResults } from '../report/results.js'
 import { comparisonTable, highestRates, pointTable, trialTable } from '../report/tables.js'
 import { runSuite } from '../run/run-suite.js'
@@ -30,6 +32,7 @@ import { durationSetting, mendable } from './settings.js'
 /** Default folder for runs. */
 export const RESULTS_DIR = 'results'
 export const SUMMARY_FILE = 'summary.json'
+const JTL_FILE = 'requests.jtl'
 /** Mode for world-readable directories. */
 const SHARED = 0o777
 
@@ -48,14 +51,17 @@ export async function measureAndReport(
   { isKept, remarks = () => [] }: Outcome,
 ): Promise<void> {
   const slo = flags.slo === undefined ? null : durationSetting('--slo', flags.slo)
+  if (flags.jtl === true && (!isKept || options.suite.trials !== undefined))
+    throw usageError('--jtl requires points and a folder for the reports; add --out')
+  const jtl = flags.jtl === true ? new JtlRows() : null
   if (isKept) checkResultsDir(flags.out ?? RESULTS_DIR)
   outliveReader()
   say(`${options.suite.name}: about ${ageText(loadSeconds(options) * 1000)} of load`)
-  const { summary, isStopped } = await run(options)
+  const { summary, isStopped } = await run(options, jtl)
   const { points, trials } = summary
   if (points.length + trials.length === 0) throw new Failure('nothing was measured')
   // Saved before printing, because a closed pipe must not cost hours of measuring.
-  const loss = isKept ? keep(summary, flags.out ?? join(RESULTS_DIR, summary.id)) : null
+  const loss = isKept ? keep(summary, flags.out ?? join(RESULTS_DIR, summary.id), jtl) : null
   if (flags.output === 'json') await printValue(summary, flags.output)
   else {
     const tables = [
@@ -67,6 +73,7 @@ export async function measureAndReport(
     for (const table of tables.filter((one) => one !== null)) {
       print(table.name)
       printTable(table.headings, table.rows)
+      print(...(table.legend ?? []))
     }
     print(...remarks(summary))
   }
@@ -81,6 +88,7 @@ export async function measureAndReport(
 /** The first signal stops the run gracefully, the second at once. */
 async function run(
   options: Omit<RunOptions, 'signal'>,
+  jtl: JtlRows | null,
 ): Promise<{ readonly summary: Summary; readonly isStopped: boolean }> {
   const progress = new Progress()
   const stop = new AbortController()
@@ -94,7 +102,7 @@ async function run(
   }
   for (const name of ENDING_SIGNALS) process.on(name, act)
   try {
-    const summary = await runSuite({ ...options, signal: stop.signal }, observer(progress))
+    const summary = await runSuite({ ...options, signal: stop.signal }, observer(progress, jtl))
     return { summary, isStopped: stop.signal.aborted }
   } catch (error) {
     throw mendable(error)
@@ -104,14 +112,15 @@ async function run(
   }
 }
 
-function observer(progress: Progress): RunObserver {
+function observer(progress: Progress, jtl: JtlRows | null): RunObserver {
   return {
+    ...(jtl === null ? {} : { onSamples: (load, samples) => jtl.add(load, samples) }),
     onStep: (done, total, what, remainingSeconds) => progress.step(done, total, what, remainingSeconds),
     onPoint: (point) => {
-      if (isValid(point)) return
+      if (hasFigures(point)) return
       const label = `${point.title}, ${point.system}, ${countText(point.connections, 'connection')}, ${kindText(point)}`
       progress.note(
-        `invalid${hasCost(point) ? ', except CPU time' : ''}: ${label}: ${point.invalid.join('; ')}`,
+        `invalid${isCostKnown(point) ? ', except CPU time' : ''}: ${label}: ${point.invalid.join('; ')}`,
       )
     },
     onWarning: (text) => progress.note(`warning: ${text}`),
@@ -135,24 +144,28 @@ function checkResultsDir(dir: string): void {
   }
 }
 
-function keep(summary: Summary, dir: string): Failure | null {
+function keep(summary: Summary, dir: string, jtl: JtlRows | null): Failure | null {
   try {
-    say(`wrote ${writeResults(summary, dir).join(', ')}`)
+    const files = writeResults(summary, dir)
+    if (jtl !== null) {
+      files.push(join(dir, JTL_FILE))
+      writeFileSync(files.at(-1)!, jtl.text())
+    }
+    say(`wrote ${files.join(', ')}`)
     return null
   } catch (error) {
     return new Failure(`the results could not be written to ${dir}: ${reasonOf(error)}`)
   }
 }
 
-/** Returns what is not valid or not passed, or null. */
+/** Returns what has no figures, has warnings or has not passed, or null. */
 function shortfall({ points, trials }: Summary): string | null {
-  const invalid: Point[] = points.filter((point) => !isValid(point))
   const texts: string[] = []
-  const costs = invalid.filter(hasCost).length
-  if (invalid.length > 0)
-    texts.push(
-      `${invalid.length} of ${countText(points.length, 'point')} ${invalid.length === 1 ? 'is' : 'are'} invalid${costs === 0 ? '' : `; CPU time is valid for ${costs} of them`}`,
-    )
+  const invalid = points.filter((point) => !hasFigures(point)).length
+  const warned = points.filter((point) => hasFigures(point) && !isValid(point)).length
+  const all = countText(points.length, 'point')
+  if (invalid > 0) texts.push(`${invalid} of ${all} ${invalid === 1 ? 'is' : 'are'} invalid`)
+  if (warned > 0) texts.push(`${warned} of ${all} ${warned === 1 ? 'has' : 'have'} warnings`)
   for (const verdict of ['failed', 'invalid'] as const) {
     const count = trials.filter((trial: Trial) => verdictOf(trial) === verdict).length
     if (count > 0) texts.push(`${verdict}: ${count} of ${countText(trials.length, 'trial')}`)

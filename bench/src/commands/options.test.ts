@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { Failure } from '@sluice/cli/kit'
+import { gwInProcess } from '@sluice/cli/testing/in-process'
+import { engineOf } from '../engine/engines.js'
 import { missingPeer } from '../servers/peers.js'
 import { urlSuite } from '../suite/quick.js'
 import { type CallFlags, callOf, originOf } from './call.js'
@@ -159,4 +162,32 @@ test('a call is what the URL and its options say', () => {
   refused(() => callOf('http://a/', { data: '@nowhere' }), /^cannot read the body nowhere: /, 1)
   assert.equal(originOf('http://a/', '--target'), 'http://a')
   assert.match(urlSuite(call).cases[0]!.scenario.title, /^POST \/orders\?id=\*\*\*$/)
+})
+
+test('--jtl needs the load generator that reports requests, and a folder', async () => {
+  refused(
+    () => optionsOf('smoke', { jtl: true, engine: 'wrk' }),
+    /^(?:--jtl: only autocannon|the load generator)/,
+    engineOf('wrk').version() === null ? 1 : 64,
+  )
+  const { code, stderr } = await gwInProcess(['bench', 'quick', '--jtl'])
+  assert.deepEqual([code, stderr], [64, '--jtl requires points and a folder for the reports; add --out\n'])
+})
+
+test('a policy is measured at saturation only, and a cache server has no policies', async () => {
+  const rates = await gwInProcess(['bench', 'policy', 'header', '--rates', '50'])
+  assert.match(rates.stderr, /^--rates: gw bench policy measures saturation only/)
+  const results = fileURLToPath(new URL('../../results', import.meta.url))
+  const cache = await gwInProcess([
+    'bench',
+    'capacity',
+    '--cache',
+    '--rps',
+    '5',
+    '--policies',
+    'header',
+    '--from',
+    results,
+  ])
+  assert.match(cache.stderr, /^--policies: a cache server has none/)
 })

@@ -37,6 +37,8 @@ export interface MeasuringFlags {
   readonly out?: string
   readonly pin: boolean
   readonly failOnInvalid?: boolean
+  /** True to write `requests.jtl`. */
+  readonly jtl?: boolean
   readonly output: 'table' | 'json'
 }
 
@@ -124,6 +126,8 @@ export function runOptions(
   const saturationEngine = installedEngine(flags.saturationEngine ?? flags.engine)
   const rates =
     suite.trials === undefined ? possibleRates(engine, flags.rates, usualRates) : trialLoad(flags.rates)
+  if (flags.jtl === true && (engine.name !== 'autocannon' || saturationEngine.name !== 'autocannon'))
+    throw usageError('--jtl: only autocannon reports single requests; leave out the other engines')
   const seconds = flags.seconds ?? suite.seconds
   return {
     ...{ suite, engine: engine.name, saturationEngine: saturationEngine.name, seconds },

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { gw, scratch } from '@sluice/cli/testing'
 import { gwInProcess } from '@sluice/cli/testing/in-process'
 import { spreadOf } from '../measure/point.js'
+import type { Point } from '../model/summary.js'
 import { writeResults } from '../report/results.js'
 import { samplePoint, sampleSummary } from '../testing/samples.js'
 import { costSentence } from './policy.js'
@@ -86,23 +87,41 @@ test('list names the suites, and the trials of one', async () => {
   )
 })
 
-test('the cost of a policy is reported beside the spread of the repetitions', () => {
-  const suite = { suite: 'policies' }
-  const points = (base: number, withPolicy: number) => [
-    samplePoint({
-      ...suite,
-      scenario: 'base-get',
-      cpuMicrosPerRequest: spreadOf([base, base + 0.1, base - 0.1]),
-    }),
-    samplePoint({
-      ...suite,
-      scenario: 'header-get',
-      cpuMicrosPerRequest: spreadOf([withPolicy, withPolicy]),
-    }),
-  ]
-  const sentence = (...figures: [number, number]) => costSentence('header', sampleSummary(points(...figures)))
-  assert.match(sentence(20, 21), /^header: \+1\.00 µs \(\+5\.0 %\) of CPU time a request, on 20 µs without/)
-  assert.match(sentence(20, 20.01), /within the spread of the repetitions, so the cost is too small/)
-  const alone = sampleSummary(points(20, 21).slice(1))
-  assert.match(costSentence('header', alone), /^header: the cost is unknown, because /)
+test('the cost of a policy has an interval over pairs, or is below what could be measured', () => {
+  // The speed of the machine changes by tens of percent between pairs, and not within a pair.
+  const speeds = [20, 31, 24, 40, 22, 35, 27]
+  const summary = (added: readonly number[], changes: Partial<Point> = {}) => {
+    const suite = { suite: 'policies', tier: null } as const
+    const costs = speeds.map((micros, i) => micros + added[i % added.length]!)
+    return sampleSummary([
+      samplePoint({ ...suite, scenario: 'base-get', cpuMicrosPerRequest: spreadOf(speeds) }),
+      samplePoint({
+        ...{ ...suite, scenario: 'header-get', pairedWith: 'base-get' },
+        ...{ cpuMicrosPerRequest: spreadOf(costs), ...changes },
+      }),
+    ])
+  }
+  const sentence = (...parts: Parameters<typeof summary>): string => costSentence('header', summary(...parts))
+  assert.match(
+    sentence([0.9, 1, 1.1]),
+    /^header: \+0\.99 µs \(\+3\.5 %\) of CPU time a request, on 28\.4 µs without it; 95 % interval 0\.9\d to 1\.0\d µs$/,
+  )
+  assert.equal(sentence([0.9, 1, 1.1]), sentence([0.9, 1, 1.1]), 'the same run has the same interval')
+  assert.match(
+    sentence([-1, 1.1]),
+    /^header: no measurable cost \(below 0\.\d+ µs of CPU time a request, 95 % interval −\d\.\d\d to 0\.\d\d µs\)/,
+  )
+  assert.match(sentence([-4.4, -4.3]), /^header: −4\.36 µs .*95 % interval −4\.\d\d to −4\.\d\d µs$/)
+  // Without pairs the changes of the machine are part of the error.
+  assert.match(sentence([0.9, 1, 1.1], { pairedWith: 'other' }), /no measurable cost \(below \d/)
+  const few = summary([1])
+  const short = few.points.map((point) => ({ ...point, cpuMicrosPerRequest: spreadOf([20, 21]) }))
+  assert.match(
+    costSentence('header', { ...few, points: short }),
+    /the error is unknown, use at least --repetitions 5$/,
+  )
+  assert.match(
+    costSentence('header', { ...few, points: few.points.slice(1) }),
+    /^header: the cost is unknown, because /,
+  )
 })

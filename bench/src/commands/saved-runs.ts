@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { EXIT, Failure, print, printValue, say, unreadable } from '@sluice/cli/kit'
+import { EXIT, Failure, print, printValue, say, unreadable, usageError } from '@sluice/cli/kit'
+import { cacheCapacity, cacheCapacityLines } from '../capacity/cache-capacity.js'
 import { capacityFor, capacityLines } from '../capacity/capacity.js'
 import { parseLimits } from '../compare/changes.js'
 import { compareSummaries, comparisonLines } from '../compare/comparison.js'
@@ -21,7 +22,8 @@ interface CompareFlags extends OutputFlags {
 
 interface CapacityFlags extends OutputFlags {
   readonly rps: number
-  readonly body: string
+  readonly body?: string
+  readonly cache?: boolean
   readonly policies?: string
   readonly connections?: number
   readonly from?: readonly string[]
@@ -54,13 +56,15 @@ export async function benchReport(_flags: object, path: string): Promise<void> {
 
 /** `gw bench capacity`: exits with 1 if the runs lack required points. */
 export async function benchCapacity(flags: CapacityFlags): Promise<number> {
-  const { rps, body, policies = '', connections = 0, from = [RESULTS_DIR], output } = flags
+  const { rps, cache = false, policies = '', connections = 0, from = [RESULTS_DIR], output } = flags
+  const body = flags.body ?? (cache ? '1kb' : '0b')
   const query = {
     perSecond: rps,
     bodyBytes: sizeSetting('--body', body),
     policies: policies.split(',').filter((name) => name !== ''),
     connections,
   }
+  if (cache && query.policies.length > 0) throw usageError('--policies: a cache server has none')
   for (const policy of query.policies) knownPair(policy)
   const files = from.flatMap(runsIn)
   if (files.length === 0)
@@ -68,6 +72,12 @@ export async function benchCapacity(flags: CapacityFlags): Promise<number> {
       `no run is below ${from.join(' or ')}; measure with gw bench run apinizer --tier W1, or name a run with --from`,
     )
   say(`from ${files.map((file) => dirname(file)).join(', ')}`)
+  if (cache) {
+    const guide = known(() => cacheCapacity(files.map(savedSummary), query))
+    if (output === 'table') print(...cacheCapacityLines(query, guide))
+    else await printValue(guide, output)
+    return guide.operations.length === 0 ? EXIT.failed : EXIT.ok
+  }
   const answer = known(() => capacityFor(files.map(savedSummary), query))
   if (output === 'table') print(...capacityLines(query, answer))
   else await printValue(answer, output)

@@ -1,4 +1,4 @@
-import { mean, quantile, seededRandom } from '../lib/statistics.js'
+import { bootstrapInterval, resampledMean, seededRandom } from '../lib/statistics.js'
 import { percentileOf } from '../model/spectrum.js'
 import type { Point } from '../model/summary.js'
 
@@ -22,7 +22,6 @@ export interface LimitVerdict {
 
 /** Tolerance for binary fractions: 950 of 1,000 is slightly more than a 5 % fall. */
 const ROUNDING = 1e-9
-const RESAMPLES = 4000
 
 /** Returns the change of a figure, or null if it is not meaningful. */
 export function changeOf(before: Point, after: Point, metric: Metric): MetricChange | null {
@@ -81,10 +80,7 @@ export function rangeOfChange(
 ): readonly [number, number] | null {
   if (before.length < 2 || after.length < 2) return null
   const random = seededRandom('bootstrap')
-  const drawn = (values: readonly number[]): number =>
-    mean(values.map(() => values[Math.floor(random() * values.length)]!))
-  const changes = Array.from({ length: RESAMPLES }, () => drawn(after) / drawn(before) - 1)
-  return [quantile(changes, 0.025), quantile(changes, 0.975)]
+  return bootstrapInterval(() => resampledMean(after, random) / resampledMean(before, random) - 1)
 }
 
 /** Figures that limits may refer to. */

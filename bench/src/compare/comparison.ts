@@ -148,12 +148,14 @@ function missingNames(onlyBefore: readonly Point[], onlyAfter: readonly Point[])
   return gone.map(nameOf)
 }
 
+const flawsOf = ({ invalid, warnings = [] }: Point): string[] => [...invalid, ...warnings]
+
 function reasonsAgainst({ before, after }: Pair): string[] {
   if (isValid(before) && isValid(after)) return []
   const isAlike = areCostsAlike(before, after)
   const sides = [
-    ...before.invalid.map((reason) => `before: ${reason}`),
-    ...after.invalid.map((reason) => `after: ${reason}`),
+    ...flawsOf(before).map((reason) => `before: ${reason}`),
+    ...flawsOf(after).map((reason) => `after: ${reason}`),
     ...(hasCost(before) && hasCost(after) && !isAlike ? ['CPU use differed'] : []),
   ]
   return [`${nameOf(after)}${isAlike ? ', except CPU time' : ''} (${sides.join('; ')})`]

@@ -28,7 +28,7 @@ function firstLine(input: NodeJS.ReadStream): Promise<string> {
 
 async function main(options: LoadOptions): Promise<void> {
   const plan = options.perSecond === null ? null : new OpenLoop(options.perSecond)
-  const measurement = new Measurement(plan !== null)
+  const measurement = new Measurement(plan !== null, options.sampleCount)
   open(options, plan ?? closedLoop, measurement)
   if (plan !== null) await opened(plan, options.connections)
   const startMono = performance.now()
@@ -55,8 +55,8 @@ function open(options: LoadOptions, pace: Pace, measurement: Measurement): void 
   const events: ClientEvents = {
     free: (client) => pace.free(client),
     gone: (client) => pace.gone(client),
-    answered: (sent, status) => measurement.answered(sent, status),
-    failed: (sent, kind) => measurement.failed(sent, kind),
+    answered: (sent, status, transfer) => measurement.answered(sent, status, transfer),
+    failed: (sent, kind, transfer) => measurement.failed(sent, kind, transfer),
   }
   const settings = {
     url: options.origin + path,

@@ -2,7 +2,6 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Engine, EngineName, LoadResult } from '../model/engine.js'
 import { GRACE_SECONDS, runToSuccess } from '../process/run-command.js'
-import { h2load } from './h2load.js'
 import { oha } from './oha.js'
 import { wrk } from './wrk.js'
 
@@ -26,7 +25,7 @@ export const autocannon: Engine = {
   },
 }
 
-const BY_NAME: Readonly<Record<EngineName, Engine>> = { autocannon, wrk, oha, h2load }
+const BY_NAME: Readonly<Record<EngineName, Engine>> = { autocannon, wrk, oha }
 
 /** Load generators, the built-in one first. */
 export const engines: readonly Engine[] = Object.values(BY_NAME)

@@ -13,6 +13,7 @@ export interface AutocannonClient extends EventEmitter {
   _destroyConnection(): void
   readonly conn?: unknown
   readonly parser: { reinitialize(kind: 'RESPONSE'): void }
+  getRequestBuffer(): Buffer
   readonly pipelinedRequests: { clear(): void; addBody(chunk: unknown): void }
 }
 
@@ -24,14 +25,23 @@ export interface SentRequest {
   readonly isEarly: boolean
 }
 
+/** Bytes and times of one request beyond its latency. */
+export interface Transfer {
+  readonly sentBytes: number
+  /** Size of the response, 0 if there was none. */
+  readonly bytes: number
+  /** Time the head of the response was received, on the monotonic clock. */
+  readonly headMono: number
+}
+
 /** Decides when a connection sends, and observes the results. */
 export interface ClientEvents {
   /** The connection has no current request. */
   free(client: PacedClient): void
   /** The connection cannot send at present. */
   gone(client: PacedClient): void
-  answered(sent: SentRequest, status: number): void
-  failed(sent: SentRequest, kind: ErrorClass): void
+  answered(sent: SentRequest, status: number, transfer: Transfer): void
+  failed(sent: SentRequest, kind: ErrorClass, transfer: Transfer): void
 }
 
 /** Time in milliseconds after which autocannon abandons a request. */
@@ -52,6 +62,7 @@ export class PacedClient {
   #sentMono = 0
   #isClosing = false
   #isRefused = false
+  #headMono = 0
 
   constructor(client: AutocannonClient, events: ClientEvents) {
     this.#client = client
@@ -62,10 +73,11 @@ export class PacedClient {
     client._connect = () => this.#connect(connect)
     // Response bodies are not needed, and joining them would cost time.
     client.pipelinedRequests.addBody = () => {}
-    client.on('response', (status: number) => this.#answered(status))
+    client.on('response', (status: number, bytes: number) => this.#answered(status, bytes))
     client.on('connError', (error: NodeJS.ErrnoException) => this.#failed(error))
     client.on('headers', ({ shouldKeepAlive }: { readonly shouldKeepAlive: boolean }) => {
       this.#isClosing = !shouldKeepAlive
+      this.#headMono = performance.now()
     })
   }
 
@@ -97,10 +109,10 @@ export class PacedClient {
     else begin()
   }
 
-  #answered(status: number): void {
+  #answered(status: number, bytes: number): void {
     const sent = this.#underWay
     this.#underWay = null
-    if (sent !== null) this.#events.answered(sent, status)
+    if (sent !== null) this.#events.answered(sent, status, this.#transfer(bytes))
   }
 
   #failed(error: NodeJS.ErrnoException): void {
@@ -111,10 +123,15 @@ export class PacedClient {
     this.#drop(() => kind)
   }
 
+  #transfer(bytes: number): Transfer {
+    return { bytes, sentBytes: this.#client.getRequestBuffer().length, headMono: this.#headMono }
+  }
+
   #drop(kind: () => ErrorClass): void {
     const sent = this.#underWay
     this.#underWay = null
-    if (sent !== null) this.#events.failed(sent, kind())
+    if (sent === null) return
+    this.#events.failed(sent, kind(), this.#transfer(0))
   }
 }
 

@@ -65,7 +65,10 @@ const WrkReport = Type.Object({
     status: Type.Number(),
     timeout: Type.Number(),
   }),
-  latency: Type.Object({ mean: Type.Number(), max: Type.Number(), percentiles: Type.Array(Type.Number()) }),
+  latency: Type.Object({
+    ...{ mean: Type.Number(), stdev: Type.Number(), max: Type.Number() },
+    percentiles: Type.Array(Type.Number()),
+  }),
 })
 type WrkReport = Static<typeof WrkReport>
 
@@ -82,11 +85,12 @@ function resultOf(report: WrkReport, threads: number, isWrong: boolean): LoadRes
   }
 }
 
-function spectrumOf({ latency: { mean, max, percentiles } }: WrkReport, count: number): Spectrum {
+function spectrumOf({ latency: { mean, stdev, max, percentiles } }: WrkReport, count: number): Spectrum {
   return {
     isCorrected: false,
     count,
     meanMicros: mean,
+    stdevMicros: stdev,
     maxMicros: max,
     percentiles: PERCENTILES.map((percentile, i) => ({ percentile, micros: percentiles[i]! })),
     hdr: null,
@@ -125,8 +129,9 @@ function done(summary, latency)
   local out = assert(io.open(${luaText(join(options.dir, REPORT))}, "w"))
   out:write(string.format('{"durationMicros":%.0f,"requests":%.0f,"cpuMicros":%.0f,', summary.duration, summary.requests, cpu))
   out:write(string.format('"errors":{"connect":%.0f,"read":%.0f,"write":%.0f,"status":%.0f,"timeout":%.0f},', e.connect, e.read, e.write, e.status, e.timeout))
-  local mean = latency.max > 0 and latency.mean or 0
-  out:write(string.format('"latency":{"mean":%.3f,"max":%.0f,"percentiles":[%s]}}', mean, latency.max, table.concat(values, ",")))
+  local mean, stdev = 0, 0
+  if latency.max > 0 then mean, stdev = latency.mean, latency.stdev end
+  out:write(string.format('"latency":{"mean":%.3f,"stdev":%.3f,"max":%.0f,"percentiles":[%s]}}', mean, stdev, latency.max, table.concat(values, ",")))
   out:close()
 end
 `

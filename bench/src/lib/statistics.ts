@@ -14,6 +14,19 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
+const RESAMPLES = 4000
+
+/** Returns the mean of as many values, drawn with replacement. */
+export function resampledMean(values: readonly number[], random: () => number): number {
+  return values.reduce((sum) => sum + values[Math.floor(random() * values.length)]!, 0) / values.length
+}
+
+/** Returns the 95 % interval of a resampled statistic: the percentile bootstrap (Efron 1979). */
+export function bootstrapInterval(resample: () => number): readonly [number, number] {
+  const results = Array.from({ length: RESAMPLES }, resample)
+  return [quantile(results, 0.025), quantile(results, 0.975)]
+}
+
 /** Returns the least-squares line through pairs of x and y, with the standard error of its slope. */
 export function lineThrough(pairs: readonly (readonly [x: number, y: number])[]) {
   const [meanX, meanY] = [mean(pairs.map(([x]) => x)), mean(pairs.map(([, y]) => y))]

@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { maskedUrl } from '../lib/masking.js'
 import { shuffled } from '../lib/statistics.js'
 import type { Engine, LoadOptions } from '../model/engine.js'
 import { TARGET } from '../model/run.js'
-import type { Point, Spread } from '../model/summary.js'
+import type { Point } from '../model/summary.js'
+import { collectGarbage } from './gc-figures.js'
 import { pointOf } from './point.js'
 import { measure, type Repetition, type SystemUnderTest } from './repetition.js'
 import type { Progress, RunContext } from './run-context.js'
 import type { Setup } from './setup.js'
-import { percent, targetRemark, voided } from './validity.js'
+import { percent, voided } from './validity.js'
 
-/** Maximum coefficient of variation of repetitions. Above it a point is measured once more. */
+/** Maximum coefficient of variation of repetitions without a warning. */
 const MOST_VARIATION = 0.05
 /** Time in seconds in which a new load generator opens connections and compiles its code. */
 export const LEAD_IN_SECONDS = 0.5
@@ -18,6 +20,9 @@ export const LEAD_IN_SECONDS = 0.5
 export function ceilingSeconds(seconds: number): number {
   return Math.max(seconds / 4, Math.min(seconds, 1))
 }
+
+/** Maximum number of requests of a repetition that are kept one by one, for `requests.jtl`. */
+const SAMPLES_PER_REPETITION = 2000
 
 /** Points that are measured in turn: the same load on all systems. */
 interface Group {
@@ -28,8 +33,6 @@ interface Group {
   readonly suffix: string
   /** Systems with their rates. Null means full speed. */
   readonly rates: ReadonlyMap<SystemUnderTest, number | null>
-  /** Saturation of each system, of which the rates are shares. Empty without rates. */
-  readonly saturation: ReadonlyMap<string, Point>
 }
 
 /** Measures one scenario. */
@@ -47,14 +50,14 @@ export class CaseRun {
   /** Measures all points for one number of connections: saturation first, then the rates. */
   async *points(connections: number): AsyncGenerator<Point> {
     const { engines, options, random } = this.#context
-    await this.#warmUp(connections)
+    await this.warmUp(connections)
     const rates = new Map(this.#setup.systems.map((system) => [system, null]))
     const saturation = new Map<string, Point>()
     const group = {
-      ...{ connections, saturation, engine: engines.saturation },
+      ...{ connections, engine: engines.saturation },
       ceiling: await this.#ceiling(connections, engines.saturation),
     }
-    const saturated = await this.#group({ ...group, suffix: '', rates, saturation: new Map() })
+    const saturated = await this.#group({ ...group, suffix: '', rates })
     for (const point of saturated) saturation.set(point.system, point)
     yield* saturated
     const { rateShares } = options
@@ -80,7 +83,8 @@ export class CaseRun {
     return rates
   }
 
-  async #warmUp(connections: number): Promise<void> {
+  /** Loads all systems without measuring. */
+  async warmUp(connections: number): Promise<void> {
     const { options, engines } = this.#context
     if (options.warmUpSeconds === 0) return
     for (const { url, load: own } of this.#setup.systems) {
@@ -103,21 +107,41 @@ export class CaseRun {
     return result === null ? null : result.requests / result.seconds
   }
 
+  /** Measures each system once, in the order of the setup. @param suffix end of the step's title */
+  async round(connections: number, suffix: string): Promise<Repetition[]> {
+    const repetitions: Repetition[] = []
+    for (const system of this.#setup.systems)
+      repetitions.push(await this.#repetition(this.#roundGroup(connections, suffix), system, 0))
+    return repetitions
+  }
+
+  /** Returns the points of rounds. @param lists repetitions of each system */
+  roundPoints(connections: number, lists: readonly (readonly Repetition[])[]): Point[] {
+    return this.#setup.systems.map((system, at) =>
+      this.#point(this.#roundGroup(connections, ''), system, lists[at]!),
+    )
+  }
+
+  #roundGroup(connections: number, suffix: string): Group {
+    return { connections, engine: this.#context.engines.saturation, ceiling: null, suffix, rates: new Map() }
+  }
+
   async #group(group: Group): Promise<Point[]> {
     const { options } = this.#context
+    const gateways = [...group.rates.keys()].flatMap(({ gateway }) => gateway ?? [])
+    for (const gateway of gateways) await collectGarbage(gateway)
     const first = await this.#repetitions(group, [...group.rates.keys()])
     const mismatch = await this.#mismatch(first)
     const points: Point[] = []
     for (const [system, repetitions] of first) {
       if (repetitions.length === 0) continue
       let point = this.#point(group, system, repetitions)
-      if (variation(point) > MOST_VARIATION && !options.signal.aborted) {
-        this.#progress.add(options.repetitions)
-        const again = (await this.#repetitions(group, [system])).get(system)!
-        // An interrupted measurement never counts.
-        if (again.length === options.repetitions) point = steadier(point, this.#point(group, system, again))
+      if (system.gateway !== null) {
+        point = voided(point, mismatch)
+        const figures = await collectGarbage(system.gateway)
+        const diagnostics = point.diagnostics.map((one) => ({ ...one, ...figures.get(one.worker) }))
+        point = { ...point, diagnostics }
       }
-      if (system.gateway !== null) point = voided(point, mismatch)
       this.#remark(point)
       points.push(point)
     }
@@ -149,14 +173,21 @@ export class CaseRun {
     return lists
   }
 
-  #repetition(group: Group, system: SystemUnderTest, i: number): Promise<Repetition> {
+  async #repetition(group: Group, system: SystemUnderTest, i: number): Promise<Repetition> {
     const { connections, engine, suffix, rates } = group
     const of = this.#context.options.repetitions
-    const { title } = this.#setup.scenario
+    const { layout, scenario } = this.#setup
+    const { title } = scenario
     this.#progress.begin(`${title}, ${connections} connections${suffix}, ${system.name}, ${i + 1} of ${of}`)
     const load = this.#load(system.url, connections, rates.get(system) ?? null)
     const warmUpSeconds = engine.hasLeadIn === true ? LEAD_IN_SECONDS : 0
-    return measure(system, engine, { ...load, warmUpSeconds }, this.#setup.layout)
+    const { observer } = this.#context
+    const sampleCount = observer.onSamples === undefined ? 0 : SAMPLES_PER_REPETITION
+    const repetition = await measure(system, engine, { ...load, warmUpSeconds, sampleCount }, layout)
+    const label = `${title}, ${connections} connections${suffix}, ${system.name}`
+    const url = maskedUrl(system.url + load.call.path)
+    observer.onSamples?.({ label, url, connections }, repetition.result?.samples ?? [])
+    return repetition
   }
 
   #load(origin: string, connections: number, perSecond: number | null): LoadOptions {
@@ -171,8 +202,6 @@ export class CaseRun {
   }
 
   #point(group: Group, system: SystemUnderTest, repetitions: readonly Repetition[]): Point {
-    const base = group.saturation.get(system.name)
-    const isFlawed = base !== undefined && base.invalid.length > 0
     return pointOf(
       {
         ...{ suite: this.#context.options.suite.name, scenario: this.#setup.scenario, system: system.name },
@@ -182,8 +211,8 @@ export class CaseRun {
           ceilingPerSecond: group.ceiling,
         },
         ...{ targetPerSecond: group.rates.get(system) ?? null },
-        baseFlaw: isFlawed ? 'its saturation is not valid, so this rate cannot be a share of it' : null,
         layout: this.#setup.layout,
+        memoryLimitBytes: this.#setup.memoryBytes,
       },
       repetitions,
     )
@@ -195,10 +224,8 @@ export class CaseRun {
     const rate = targetPerSecond === null ? '' : ` at ${targetPerSecond} requests/s`
     const label = `${scenario}, ${connections} connections${rate}, ${system}`
     const report = (remark: string): void => warn(`${label}: ${remark}`)
-    const share = variation(point)
+    const share = perSecond.stdev / perSecond.mean
     if (share > MOST_VARIATION) report(`the repetitions vary by ${percent(share)} (coefficient of variation)`)
-    const unknown = targetRemark(point)
-    if (unknown !== null) report(unknown)
     const pid = options.target?.pid ?? null
     if (system === TARGET && pid !== null && point.requests > 0 && cpuMicrosPerRequest === null)
       report(
@@ -213,19 +240,4 @@ export class CaseRun {
 function soundSaturation(point: Point | undefined): Point | null {
   if (point === undefined || point.perSecond.mean === 0) return null
   return Object.values(point.errors).some((count) => count > 0) ? null : point
-}
-
-/** Returns the variation of the repetitions, for throughput if it is valid, else for CPU time, else 0. */
-function variation({ invalid, costInvalid, perSecond, cpuMicrosPerRequest }: Point): number {
-  const share = ({ mean, stdev }: Spread): number => (mean === 0 ? 0 : stdev / mean)
-  if (invalid.length === 0) return share(perSecond)
-  return costInvalid.length > 0 || cpuMicrosPerRequest === null ? 0 : share(cpuMicrosPerRequest)
-}
-
-/** Returns the better of two measurements: more valid results, then less variation. */
-function steadier(first: Point, second: Point): Point {
-  const isWorse = (one: readonly string[], other: readonly string[]): boolean =>
-    one.length > 0 && other.length === 0
-  if (isWorse(second.invalid, first.invalid) || isWorse(second.costInvalid, first.costInvalid)) return first
-  return isWorse(first.invalid, second.invalid) || variation(second) < variation(first) ? second : first
 }

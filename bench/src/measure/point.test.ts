@@ -8,7 +8,7 @@ import type { Repetition } from './repetition.js'
 
 const SUBJECT = {
   ...{ suite: 'small', scenario: PLAIN, system: 'sluice', connections: 2, engine: 'autocannon' },
-  ...{ ceilingPerSecond: null, targetPerSecond: null, baseFlaw: null, layout: coreLayout(1, false) },
+  ...{ ceilingPerSecond: null, targetPerSecond: null, memoryLimitBytes: null, layout: coreLayout(1, false) },
 }
 
 const REPETITION: Repetition = {
@@ -17,7 +17,7 @@ const REPETITION: Repetition = {
     leadIn: { requests: 100, seconds: 1 },
   },
   ...{ failure: null, cpuMicros: 4000, busyShare: 1, foreignShare: 0, rssBytes: 0, diagnostics: [] },
-  ...{ upstreamWaits: null, throttledShare: 0 },
+  ...{ upstreamWaits: null, loadAverage: 1, throttledShare: 0 },
 }
 
 test('CPU time is shared by all requests that it was used for, throughput is that of the measured time', () => {

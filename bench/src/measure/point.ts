@@ -12,14 +12,14 @@ export interface PointSubject
   extends Pick<Point, 'suite' | 'system' | 'connections' | 'engine' | 'ceilingPerSecond'>,
     Pick<Point, 'targetPerSecond'> {
   readonly scenario: Scenario
-  /** Problem of the saturation of which its rate is a share, or null. */
-  readonly baseFlaw: string | null
   readonly layout: CoreLayout
+  /** Enforced memory limit in bytes, or null. */
+  readonly memoryLimitBytes: number | null
 }
 
 /** Returns the point of a list of repetitions. */
 export function pointOf(subject: PointSubject, repetitions: readonly Repetition[]): Point {
-  const { scenario, baseFlaw, layout, ...rest } = subject
+  const { scenario, layout, ...rest } = subject
   const results = repetitions.flatMap(({ result }) => (result === null ? [] : [result]))
   const spectra = results.flatMap(({ latency }) => (latency === null ? [] : [latency]))
   const busyShares = known(repetitions.map(({ busyShare }) => busyShare))
@@ -48,9 +48,10 @@ export function pointOf(subject: PointSubject, repetitions: readonly Repetition[
       rssBytes,
     })),
     diagnostics: diagnosticsOf(repetitions),
+    loadAverage: Math.max(...repetitions.map(({ loadAverage }) => loadAverage)),
     upstreamWaits: total(known(repetitions.map(({ upstreamWaits }) => upstreamWaits))),
   }
-  return { ...point, ...validityOf(point, repetitions, layout, baseFlaw) }
+  return { ...point, ...validityOf(point, repetitions, layout) }
 }
 
 /** Returns mean and deviation over the repetitions. All 0 without values. */

@@ -1,3 +1,4 @@
+import os from 'node:os'
 import type { Engine, LoadOptions, LoadResult } from '../model/engine.js'
 import type { WorkerDiagnostics } from '../model/summary.js'
 import type { CoreLayout } from '../process/cores.js'
@@ -46,6 +47,7 @@ export interface Repetition {
   /** CPU share of other programs on the system's cores. 0 without separate cores. */
   readonly foreignShare: number
   readonly rssBytes: number | null
+  readonly loadAverage: number
   readonly diagnostics: readonly WorkerDiagnostics[]
   readonly upstreamWaits: number | null
   /** Share of CPU quota periods in which it was used up. */
@@ -87,7 +89,7 @@ export async function measure(
     result: load.result,
     failure: load.failure ?? ended ?? unsettled,
     cpuMicros: pid === null || hasEnded ? null : used()! - before.used,
-    ...shares,
+    ...{ ...shares, loadAverage: os.loadavg()[0]! },
     rssBytes: pid === null ? null : rssBytes,
     diagnostics: reported?.workers ?? [],
     upstreamWaits: reported?.upstreamWaits ?? null,

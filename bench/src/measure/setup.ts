@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
 import { OURS, type PeerName, TARGET, type Target } from '../model/run.js'
-import type { Scenario } from '../model/scenario.js'
+import { type Scenario, TIERS } from '../model/scenario.js'
 import type { CoreLayout } from '../process/cores.js'
+import { memoryParent } from '../process/memory-group.js'
 import { connectFailure } from '../process/port.js'
 import { isRunning } from '../process/process-use.js'
 import type { RunningServer } from '../process/running-server.js'
@@ -13,6 +14,7 @@ import { startIdentity } from '../servers/identity.js'
 import { startOrigin } from '../servers/origin.js'
 import { startPeer } from '../servers/peers.js'
 import { hasRedis, redisLoad, startRedis } from '../servers/redis.js'
+import { probeEnv } from './gc-figures.js'
 import { LogAudit } from './log-audit.js'
 import type { SystemUnderTest } from './repetition.js'
 
@@ -20,6 +22,8 @@ import type { SystemUnderTest } from './repetition.js'
 export interface Setup {
   readonly scenario: Scenario
   readonly layout: CoreLayout
+  /** Enforced memory limit of each system in bytes, or null. */
+  readonly memoryBytes: number | null
   readonly origin: RunningServer
   /** Systems, with the gateway or target first. */
   readonly systems: readonly SystemUnderTest[]
@@ -48,7 +52,9 @@ export async function openSetup(options: SetupOptions): Promise<Setup> {
     const origin = await servers.add(
       startOrigin({ dir, cpus: layout.load, cores: layout.loadCores }, scenario),
     )
-    const placement = { dir, cpus: layout.system, cores: layout.systemCores }
+    const limit = TIERS.find(({ tier }) => tier === scenario.tier)?.memoryBytes ?? null
+    const memoryBytes = target !== null || memoryParent() === null ? null : limit
+    const placement = { dir, cpus: layout.system, cores: layout.systemCores, memoryBytes }
     const systems: SystemUnderTest[] = []
     let audit: LogAudit | null = null
     if (scenario.system === 'cache-server') {
@@ -63,7 +69,7 @@ export async function openSetup(options: SetupOptions): Promise<Setup> {
       const log = logTarget(options)
       const { routes } = await servers.add(startIdentity(scenario.routes, dir))
       const config = scenarioConfig({ ...scenario, routes }, origin.url, log)
-      const gateway = await servers.add(startGateway(placement, config))
+      const gateway = await servers.add(startGateway({ ...placement, env: probeEnv(dir) }, config))
       systems.push({ ...gateway, name: OURS, cores: layout.systemCores, gateway })
       if (log !== null) audit = new LogAudit(gateway, options.node!, log.dataStream)
     } else systems.push(await foreignSystem(target))
@@ -71,7 +77,7 @@ export async function openSetup(options: SetupOptions): Promise<Setup> {
       const peer = await servers.add(startPeer(name, placement, origin.url))
       systems.push({ ...peer, name, cores: layout.systemCores, gateway: null })
     }
-    return { scenario, layout, origin, systems, audit, close: () => servers.stop() }
+    return { scenario, layout, memoryBytes, origin, systems, audit, close: () => servers.stop() }
   } catch (error) {
     await servers.stop().catch(() => undefined)
     throw error
@@ -79,7 +85,11 @@ export async function openSetup(options: SetupOptions): Promise<Setup> {
 }
 
 /** Returns the number of systems for a scenario. */
-export function systemCount(parts: Pick<SetupOptions, 'scenario' | 'peers'>): number {
+export function systemCount(
+  parts: Pick<SetupOptions, 'scenario' | 'peers'> & { readonly base?: Scenario },
+): number {
+  const { base, ...own } = parts
+  if (base !== undefined) return systemCount(own) + systemCount({ ...own, scenario: base })
   const hasOther = parts.scenario.system === 'cache-server' && hasRedis()
   return 1 + (hasOther ? 1 : peersOf(parts).length)
 }

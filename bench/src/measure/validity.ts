@@ -20,55 +20,53 @@ const MOST_THROTTLED = 0.01
 const LEAST_OF_RATE = 0.95
 
 /** A point before its validity is known. */
-export type UnjudgedPoint = Omit<Point, 'invalid' | 'costInvalid'>
-export type Validity = Pick<Point, 'invalid' | 'costInvalid'>
+export type UnjudgedPoint = Omit<Point, keyof Validity>
+export type Validity = Pick<Point, 'invalid' | 'costInvalid'> & { readonly warnings: string[] }
 
 /**
- * Returns the reasons why a point is not valid. The CPU time per request is valid if everything was answered and
- * nobody else used the system's cores: it is counted for its processes only.
- * @param baseFlaw problem of the saturation of which the rate is a share, or null
+ * Returns the reasons why a point has no figures, and warnings about influences on them. The CPU time per request is
+ * evidence if everything was answered and nobody else used the system's cores: it is counted for its processes only.
  */
 export function validityOf(
   point: UnjudgedPoint,
   repetitions: readonly Repetition[],
   layout: CoreLayout,
-  baseFlaw: string | null,
 ): Validity {
   const whole = wholeReasons(point, repetitions)
-  if (point.requests === 0) return { invalid: whole, costInvalid: whole }
+  if (point.requests === 0) return { invalid: whole, costInvalid: whole, warnings: [] }
   const { kind, busyShare, targetPerSecond, perSecond, generatorBusyShare } = point
   const isSaturation = kind === 'saturation'
   const used = busyShare ?? 1
   const throttled = Math.max(...repetitions.map(({ throttledShare }) => throttledShare))
-  const bounds = [
+  const foreign = Math.max(0, ...repetitions.map(({ foreignShare }) => foreignShare))
+  const others = foreign > MOST_FOREIGN && `other programs used ${percent(foreign)} of the system's cores`
+  const isMissed = targetPerSecond !== null && perSecond.mean < targetPerSecond * LEAST_OF_RATE
+  const missed = `the rate was not reached: ${Math.round(perSecond.mean)} of ${Math.round(targetPerSecond ?? 0)} requests/s`
+  const warnings = [
     layout.isShared && 'system, load generator and origin share their cores',
     isSaturation && used < LEAST_BUSY && `not gateway-bound: the system used ${percent(used)} of its cores`,
     (generatorBusyShare ?? 0) >= MOST_GENERATOR &&
       `the load generator was busy for ${percent(generatorBusyShare!)} of the time`,
     lowCeiling(point),
-    targetPerSecond !== null &&
-      perSecond.mean < targetPerSecond * LEAST_OF_RATE &&
-      `the rate was not reached: ${Math.round(perSecond.mean)} of ${Math.round(targetPerSecond)} requests/s`,
-    baseFlaw,
     throttled >= MOST_THROTTLED && `the CPU quota was used up in ${percent(throttled)} of its periods`,
+    others,
   ]
   // On shared cores the idle time belonged to load generator and origin.
   const isIdle = isSaturation && !layout.isShared && used < LEAST_BUSY_FOR_COST
   const idle = `the system used ${percent(used)} of its cores; CPU time per request requires ${percent(LEAST_BUSY_FOR_COST)}`
-  return { invalid: [...whole, ...textsOf(bounds)], costInvalid: [...whole, ...textsOf([isIdle && idle])] }
+  return {
+    invalid: [...whole, ...textsOf([isMissed && missed])],
+    warnings: textsOf(warnings),
+    costInvalid: [...whole, ...textsOf([isIdle && idle, others])],
+  }
 }
 
 /** Returns the reasons that invalidate all figures of a point. */
 function wholeReasons(point: UnjudgedPoint, repetitions: readonly Repetition[]): string[] {
   const failures = textsOf(repetitions.map(({ failure }) => failure))
-  const foreign = Math.max(0, ...repetitions.map(({ foreignShare }) => foreignShare))
   return [
     ...new Set(failures),
-    ...textsOf([
-      point.requests === 0 && 'no request was completed',
-      failedRequests(point),
-      foreign > MOST_FOREIGN && `other processes used ${percent(foreign)} of the system's cores`,
-    ]),
+    ...textsOf([point.requests === 0 && 'no request was completed', failedRequests(point)]),
   ]
 }
 
@@ -83,12 +81,11 @@ function failedRequests({ errors, requests }: UnjudgedPoint): string | null {
 
 /**
  * Describes a ceiling that is too low, or returns null. At saturation this does not matter for a system that used all
- * its cores, or whose use is unknown (`targetRemark`). At a rate it always matters: near their limit, load generator
- * and origin add to the latency.
+ * its cores. At a rate it always matters: near their limit, load generator and origin add to the latency.
  */
 function lowCeiling(point: UnjudgedPoint): string | null {
   if (point.kind === 'fixed-rate') return ceilingBelow(point, LEAST_CEILING_AT_RATE)
-  return (point.busyShare ?? 1) >= LEAST_BUSY ? null : ceilingBelow(point, LEAST_CEILING)
+  return (point.busyShare ?? 0) >= LEAST_BUSY ? null : ceilingBelow(point, LEAST_CEILING)
 }
 
 function ceilingBelow({ ceilingPerSecond, perSecond }: UnjudgedPoint, least: number): string | null {
@@ -97,14 +94,7 @@ function ceilingBelow({ ceilingPerSecond, perSecond }: UnjudgedPoint, least: num
   return `load generator and origin alone reach ${Math.round(ceilingPerSecond)} requests/s, ${times} times this throughput; at least ${least} times is required`
 }
 
-/** Returns a remark for a system of unknown use whose ceiling is too low. */
-export function targetRemark(point: Point): string | null {
-  if (point.busyShare !== null || point.kind !== 'saturation') return null
-  const reason = ceilingBelow(point, LEAST_CEILING)
-  return reason === null ? null : `the real throughput may be higher: ${reason}`
-}
-
-/** Returns the point with reasons why none of its figures is valid. */
+/** Returns the point with reasons why it has no figures. */
 export function voided(point: Point, ...reasons: readonly (string | null)[]): Point {
   return {
     ...point,

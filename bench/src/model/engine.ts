@@ -2,7 +2,7 @@ import type { Call } from './scenario.js'
 import type { ErrorCounts, Spectrum } from './summary.js'
 
 /** Load generators, the built-in one first. */
-export const ENGINES = ['autocannon', 'wrk', 'oha', 'h2load'] as const
+export const ENGINES = ['autocannon', 'wrk', 'oha'] as const
 export type EngineName = (typeof ENGINES)[number]
 export type ErrorClass = keyof ErrorCounts
 
@@ -24,6 +24,22 @@ export interface LoadOptions {
   readonly cpu: string | null
   /** Folder for scripts and raw output. */
   readonly dir: string
+  /** Maximum number of requests to report one by one, chosen at random. Only autocannon does. 0 without. */
+  readonly sampleCount?: number
+}
+
+/** One request of a load. */
+export interface RequestSample {
+  /** Start in milliseconds since 1970: the planned time at a fixed rate. */
+  readonly atMs: number
+  /** Time to the end of the response, and to its head. */
+  readonly elapsedMs: number
+  readonly latencyMs: number
+  /** Status code, or the reason of a failure. */
+  readonly outcome: number | ErrorClass
+  /** Sizes of the response and of the request. */
+  readonly bytes: number
+  readonly sentBytes: number
 }
 
 /** Results of a load generator for the measured time. */
@@ -32,6 +48,7 @@ export interface LoadResult {
   readonly seconds: number
   readonly errors: Readonly<ErrorCounts>
   readonly latency: Spectrum | null
+  readonly samples?: readonly RequestSample[]
   /** Requests of the warm-up on the same connections, if the engine reports them. */
   readonly leadIn?: { readonly requests: number; readonly seconds: number }
   /** CPU time of the generator per elapsed time and thread. At 1 the generator was the bottleneck. */

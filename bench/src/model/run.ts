@@ -1,4 +1,4 @@
-import type { EngineName } from './engine.js'
+import type { EngineName, RequestSample } from './engine.js'
 import type { Suite } from './scenario.js'
 import type { Point } from './summary.js'
 import type { Trial } from './trial.js'
@@ -43,6 +43,13 @@ export interface RunOptions {
   readonly signal: AbortSignal
 }
 
+/** A load of which single requests were kept. The URL contains no secrets. */
+export interface SampledLoad {
+  readonly label: string
+  readonly url: string
+  readonly connections: number
+}
+
 /** Observer of a run. */
 export interface RunObserver {
   /** Called when one of `total` steps starts, such as "W1 GET, 100 connections, nginx, 2 of 3". */
@@ -50,4 +57,6 @@ export interface RunObserver {
   onPoint(point: Point): void
   onTrial(trial: Trial): void
   onWarning(text: string): void
+  /** Called with a random sample of the requests of one load. If it is missing, no samples are taken. */
+  onSamples?(load: SampledLoad, samples: readonly RequestSample[]): void
 }

@@ -73,6 +73,8 @@ export interface Scenario {
 /** A scenario with its numbers of connections. */
 export interface SuiteCase {
   readonly scenario: Scenario
+  /** The same request without the policy. If set, both are measured in pairs, with new processes for each pair. */
+  readonly base?: Scenario
   readonly connections: readonly number[]
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sampleSpectrum } from '../testing/samples.js'
 import { emptyHistogram, mergeSpectra, record, spectrumOf } from './spectrum.js'
 import type { Spectrum } from './summary.js'
 
@@ -47,6 +48,8 @@ test('without all histograms the counts stay exact and a percentile is the large
   assert.equal(merged.hdr, null)
   assert.equal(merged.maxMicros, exact.maxMicros)
   near(merged.meanMicros, exact.meanMicros)
+  assert.equal(merged.stdevMicros, slow.stdevMicros)
+  assert.equal(mergeSpectra([fast, { ...sampleSpectrum(5) }]).stdevMicros, undefined)
   for (const wanted of ALWAYS) assert.equal(percentile(merged, wanted), percentile(slow, wanted))
 })
 

@@ -41,6 +41,7 @@ export function spectrumOf(
     isCorrected,
     count: histogram.totalCount,
     meanMicros: histogram.mean,
+    stdevMicros: histogram.stdDeviation,
     maxMicros,
     percentiles: PERCENTILES.map((percentile) => ({
       percentile,
@@ -52,8 +53,8 @@ export function spectrumOf(
 }
 
 /**
- * Merges spectra of the same measurement. With histograms the result is exact. Otherwise each percentile is the
- * largest of its values: the true percentile is never higher, so the result errs on the slow side.
+ * Merges spectra of the same measurement. With histograms the result is exact. Otherwise each percentile, and the
+ * deviation, is the largest of its values: the true percentile is never higher, so the result errs on the slow side.
  * @throws Error without spectra.
  */
 export function mergeSpectra(list: readonly Spectrum[]): Spectrum {
@@ -78,7 +79,10 @@ function upperBound(list: readonly Spectrum[], isCorrected: boolean, maxMicros: 
       ? []
       : [{ percentile, micros: Math.max(...(ofEach as number[])) }]
   })
-  return { isCorrected, count, meanMicros: total / Math.max(1, count), maxMicros, percentiles, hdr: null }
+  const meanMicros = total / Math.max(1, count)
+  const deviations = list.flatMap(({ stdevMicros }) => stdevMicros ?? [])
+  const deviation = deviations.length < list.length ? {} : { stdevMicros: Math.max(...deviations) }
+  return { isCorrected, count, meanMicros, ...deviation, maxMicros, percentiles, hdr: null }
 }
 
 /** Returns the latency at a percentile in microseconds, or null if it is unknown. */

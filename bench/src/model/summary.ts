@@ -45,6 +45,8 @@ export const Spectrum = Type.Object({
   count: Type.Number(),
   meanMicros: Type.Number(),
   maxMicros: Type.Number(),
+  /** Standard deviation of the response times. Missing if the load generator does not report it. */
+  stdevMicros: Type.Optional(Type.Number()),
   /** Percentiles in ascending order. 50, 75, 90, 95, 99, 99.9 and 99.99 are always present. */
   percentiles: Type.Array(Type.Object({ percentile: Type.Number(), micros: Type.Number() })),
   /** HdrHistogram, V2 compressed, base64, for exact merging. Null if the load generator has none. */
@@ -61,6 +63,13 @@ export const WorkerDiagnostics = Type.Object({
   loopLagP99Micros: Type.Number(),
   gcCount: Type.Number(),
   gcMicros: Type.Number(),
+  /** Longest garbage collection. This and the next three are missing if the worker could not be observed. */
+  gcLongestMicros: Type.Optional(Type.Number()),
+  /** Full garbage collections among `gcCount`. */
+  fullGcCount: Type.Optional(Type.Number()),
+  /** Heap in use and resident memory after a full garbage collection at the end of the load. */
+  heapAfterGcBytes: Type.Optional(Type.Number()),
+  rssAfterGcBytes: Type.Optional(Type.Number()),
 })
 export type WorkerDiagnostics = Static<typeof WorkerDiagnostics>
 
@@ -105,13 +114,21 @@ export const Point = Type.Object({
       rssBytes: orNull(Type.Number()),
     }),
   ),
+  /** Scenario that was measured in turn with this one: repetition n of both is a pair. */
+  pairedWith: Type.Optional(Type.String()),
   /** Figures of each worker of the gateway. Empty for other systems. */
   diagnostics: Type.Array(WorkerDiagnostics),
   /** Number of times that requests waited for a connection to the origin, in all workers. */
   upstreamWaits: orNull(Type.Number()),
-  /** Reasons why the point is not valid. Empty if it is. */
+  /** Load average of the machine over one minute at the end of the load, in the busiest repetition. */
+  loadAverage: Type.Optional(Type.Number()),
+  /** Memory limit of the system in bytes. Null if it was not enforced. */
+  memoryLimitBytes: Type.Optional(orNull(Type.Number())),
+  /** Reasons why the point has no figures, such as failed requests. */
   invalid: Type.Array(Type.String()),
-  /** Reasons why the CPU time per request is not valid. It can be valid where throughput is not. */
+  /** Influences on throughput and latency, with the measured noise. The figures are reported. */
+  warnings: Type.Optional(Type.Array(Type.String())),
+  /** Reasons why the CPU time per request is no evidence. It can be evidence where throughput is not. */
   costInvalid: Type.Array(Type.String()),
 })
 export type Point = Static<typeof Point>

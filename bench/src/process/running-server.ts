@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { enterGroup, memoryGroup, removeGroup } from './memory-group.js'
 import { connectFailure, LOOPBACK } from './port.js'
 import { killGroup, reapAtExit, release } from './process-reaper.js'
 
@@ -25,6 +26,10 @@ export interface Placement {
   readonly cpus: string | null
   /** Number of cores to use, for workers or threads. */
   readonly cores: number
+  /** Memory limit in bytes, or null for none. */
+  readonly memoryBytes?: number | null
+  /** Additional environment variables. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Options for starting a server. */
@@ -55,10 +60,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   if ((await connectFailure(host, port)) === null)
     throw new Error(`${host}:${port} is in use; stop the other process, or choose another address`)
   const pin = placement.cpus === null ? [] : ['taskset', '-c', placement.cpus]
-  const [program, ...args] = [...pin, ...options.command] as [string, ...string[]]
+  const group = memoryGroup(placement.memoryBytes ?? null)
+  const [program, ...args] = [...enterGroup(group), ...pin, ...options.command] as [string, ...string[]]
   const file = join(placement.dir, `${name}-${port}.log`)
   const output = openSync(file, 'w')
-  const child = spawn(program, args, { detached: true, stdio: ['ignore', output, output] })
+  const child = spawn(program, args, {
+    ...{ detached: true, stdio: ['ignore', output, output] },
+    env: { ...process.env, ...placement.env },
+  })
   closeSync(output)
   const ended = new Promise<void>((resolve) => {
     child.once('close', () => resolve())
@@ -66,7 +75,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   })
   if (child.pid === undefined) throw new Error(`${name} cannot be started: ${program} does not run`)
   reapAtExit(-child.pid)
-  const stop = (): Promise<void> => stopped(child, ended)
+  const stop = (): Promise<void> => stopped(child, ended).finally(() => removeGroup(group))
   try {
     await serving(options, child)
   } catch (error) {

@@ -3,7 +3,7 @@ import { percentileOf } from '../model/spectrum.js'
 import type { Point } from '../model/summary.js'
 import { policyText } from '../suite/policies.js'
 import { comparablePoints, policyCosts } from './cost.js'
-import { countText, isValid, requestText } from './figures.js'
+import { countText, hasFigures, requestText } from './figures.js'
 import { familyOf, groupedBy, systemsOf, withoutLog } from './relations.js'
 
 /** A chart of the page, with its Chart.js configuration. */
@@ -15,6 +15,8 @@ export interface Chart {
 
 interface Line {
   readonly name: string
+  /** System, which decides the colour. */
+  readonly system: string
   readonly points: readonly { readonly x: number | string; readonly y: number | null }[]
 }
 
@@ -30,11 +32,19 @@ interface Bars {
   readonly values: Readonly<Record<string, number>>
 }
 
-/** Returns all charts of a run. Invalid figures are left out. */
+/** Colours of the systems in all charts, with a contrast of at least 3 on both backgrounds. */
+const COLORS: Readonly<Record<string, string>> = {
+  ...{ [OURS]: '#3b82d6', nginx: '#d06a1c', haproxy: '#2f9e63', envoy: '#a162d8', redis: '#d64562' },
+  ...{ target: '#8a7a1f', ideal: '#808891' },
+}
+const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]]
+const OPACITIES = ['', 'a0', '60']
+
+/** Returns all charts of a run. Figures with warnings are included. */
 export function chartsOf(points: readonly Point[]): Chart[] {
-  const valid = points.filter(isValid)
-  const saturated = valid.filter(({ kind }) => kind === 'saturation')
-  const held = valid.filter(({ kind, latency }) => kind === 'fixed-rate' && latency !== null)
+  const shown = points.filter(hasFigures)
+  const saturated = shown.filter(({ kind }) => kind === 'saturation')
+  const held = shown.filter(({ kind, latency }) => kind === 'fixed-rate' && latency !== null)
   return [
     ...costChart(points),
     ...throughputCharts(saturated),
@@ -44,6 +54,16 @@ export function chartsOf(points: readonly Point[]): Chart[] {
     ...policyChart(points),
     ...spectrumCharts(held.length > 0 ? held : saturated),
   ]
+}
+
+/** Colours datasets by system. Several of one system differ in dashes and opacity. Other series are our system's. */
+function painted<T extends { readonly system: string }>(datasets: readonly T[]): object[] {
+  const colors = datasets.map(({ system }) => COLORS[system] ?? COLORS[OURS]!)
+  return datasets.map((dataset, at) => {
+    const i = colors.slice(0, at).filter((color) => color === colors[at]).length
+    const line = { borderColor: colors[at], borderDash: DASHES[i % DASHES.length] }
+    return { ...dataset, ...line, backgroundColor: colors[at] + OPACITIES[i % OPACITIES.length]! }
+  })
 }
 
 /** CPU time per request of each system, at the largest number of connections of each scenario. */
@@ -81,6 +101,7 @@ function throughputCharts(points: readonly Point[]): Chart[] {
         { x: 'connections', y: 'requests/s', xType: 'logarithmic' },
         groupedBy(group, nameOf).map((line) => ({
           name: nameOf(line[0]!),
+          system: line[0]!.system,
           points: line.map(({ connections, perSecond }) => ({ x: connections, y: perSecond.mean })),
         })),
       ),
@@ -118,6 +139,7 @@ function rateCharts(points: readonly Point[]): Chart[] {
 function rateLine(name: string, points: readonly Point[], percentile: number): Line {
   return {
     name,
+    system: points[0]?.system ?? '',
     points: points.map(({ targetPerSecond, latency }) => ({
       x: targetPerSecond ?? 0,
       y: millis(percentileOf(latency, percentile)),
@@ -154,14 +176,18 @@ function scalingChart(points: readonly Point[]): Chart[] {
     const base = sorted[0]!.perSecond.mean / sorted[0]!.workers
     const name = labelOf(sorted[0]!).replace(/^W\d /, '')
     return [
-      { name, points: sorted.map(({ workers, perSecond }) => ({ x: workers, y: perSecond.mean / base })) },
+      {
+        name,
+        system: OURS,
+        points: sorted.map(({ workers, perSecond }) => ({ x: workers, y: perSecond.mean / base })),
+      },
     ]
   })
   if (lines.length === 0) return []
   const cores = [...new Set(lines.flatMap((line) => line.points.map(({ x }) => Number(x))))].sort(
     (a, b) => a - b,
   )
-  const ideal = { name: 'ideal', points: cores.map((x) => ({ x, y: x })) }
+  const ideal = { name: 'ideal', system: 'ideal', points: cores.map((x) => ({ x, y: x })) }
   const description = 'Throughput relative to a core of the smallest tier, at equal numbers of connections.'
   const axes = { x: 'cores of the workers', y: 'times one core of the smallest tier' }
   return [lineChart({ title: 'Scaling over tiers', description }, axes, [...lines, ideal])]
@@ -186,6 +212,7 @@ function spectrumCharts(points: readonly Point[]): Chart[] {
     const isHeld = group[0]!.kind === 'fixed-rate'
     const lines = group.map(({ system, targetPerSecond, latency }) => ({
       name: isHeld ? `${system} at ${countText(targetPerSecond)}/s` : system,
+      system,
       points: (latency?.percentiles ?? [])
         .filter(({ percentile }) => percentile >= 50)
         .map(({ percentile, micros }) => ({ x: String(percentile), y: millis(micros) })),
@@ -205,24 +232,25 @@ function lineChart(
 ): Chart {
   const datasets = lines
     .filter(({ points }) => points.length > 0)
-    .map(({ name, points }) => ({
-      label: name,
-      data: points,
-      ...(name === 'ideal' ? { borderDash: [5, 5] } : {}),
-    }))
+    .map(({ name, system, points }) => ({ label: name, system, data: points }))
   const scales = {
     x: { type: xType, title: { display: true, text: x } },
     y: { type: yType, title: { display: true, text: y }, beginAtZero: yType === 'linear' },
   }
-  return { title, description, config: { type: 'line', data: { datasets }, options: { scales } } }
+  const config = { type: 'line', data: { datasets: painted(datasets) }, options: { scales } }
+  return { title, description, config }
 }
 
 /** Returns a chart of horizontal bars, or none without values. */
 function barChart({ title, description }: Omit<Chart, 'config'>, x: string, bars: readonly Bars[]): Chart[] {
   if (bars.length === 0) return []
   const series = [...new Set(bars.flatMap(({ values }) => Object.keys(values)))]
-  const datasets = series.map((label) => ({ label, data: bars.map(({ values }) => values[label] ?? null) }))
-  const data = { labels: bars.map(({ label }) => label), datasets }
+  const datasets = series.map((label) => ({
+    label,
+    system: label,
+    data: bars.map(({ values }) => values[label] ?? null),
+  }))
+  const data = { labels: bars.map(({ label }) => label), datasets: painted(datasets) }
   const height = 90 + bars.length * (12 + series.length * 12)
   const options = { indexAxis: 'y', scales: { x: { title: { display: true, text: x } } } }
   return [{ title, description, config: { type: 'bar', data, options, height } }]

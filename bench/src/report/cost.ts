@@ -1,8 +1,8 @@
-import { median } from '../lib/statistics.js'
+import { bootstrapInterval, median, resampledMean, seededRandom } from '../lib/statistics.js'
 import { LEAST_BUSY } from '../measure/validity.js'
 import { OURS } from '../model/run.js'
 import type { Point, Spread } from '../model/summary.js'
-import { shareText, significant } from './figures.js'
+import { MARK, shareText, significant } from './figures.js'
 import { groupedBy, policyRelation } from './relations.js'
 
 /**
@@ -11,17 +11,23 @@ import { groupedBy, policyRelation } from './relations.js'
  */
 const MOST_BUSY_GAP = 0.1
 
-/** A point with a valid CPU time per request. Its throughput may be invalid. */
+/** A point with a CPU time per request. */
 export type CostPoint = Point & { readonly cpuMicrosPerRequest: Spread }
 
-/** True if the CPU time per request is valid. */
+/** True if the CPU time per request is known, possibly with a warning. */
+export function isCostKnown(point: Point): point is CostPoint {
+  return point.cpuMicrosPerRequest !== null && (point.invalid.length === 0 || point.costInvalid.length === 0)
+}
+
+/** True if the CPU time per request is evidence. */
 export function hasCost(point: Point): point is CostPoint {
   return point.cpuMicrosPerRequest !== null && point.costInvalid.length === 0
 }
 
-/** Formats a cost: `17.1`, `17.1 at 92 %`, `17.1, cores shared`, or `–` if it is not valid. */
+/** Formats a cost: `17.1`, `17.1 at 92 %`, `~17.1, cores shared`, or `–` if it is unknown. */
 export function costText(point: Point): string {
-  return hasCost(point) ? significant(point.cpuMicrosPerRequest.mean) + busyText(point) : '–'
+  if (!isCostKnown(point)) return '–'
+  return (hasCost(point) ? '' : MARK) + significant(point.cpuMicrosPerRequest.mean) + busyText(point)
 }
 
 /** Returns ` at 92 %` or similar for a system that was not fully used or not alone, else an empty string. */
@@ -32,7 +38,7 @@ export function busyText({ busyShare, sharesCores }: Point): string {
 
 /** Explains the notation of costs. */
 export const COST_REMARK =
-  'CPU µs "at 92 %": the system used 92 % of its cores. A request costs more then than at full load, because fewer are taken at a time, and more on cores that are shared. A ratio is reported only of systems that were busy alike, within ten points.'
+  'CPU µs "at 92 %": the system used 92 % of its cores. A request costs more then than at full load, because fewer are taken at a time, and more on cores that are shared. A ratio of systems whose use of their cores differed by more than ten points is marked.'
 
 /** True if the costs of two points are comparable: similar core use, both alone or both sharing. */
 export function areCostsAlike(one: Point, other: Point): boolean {
@@ -44,7 +50,7 @@ export function areCostsAlike(one: Point, other: Point): boolean {
 
 /** Returns saturation points of the same measurement by system. */
 export function comparablePoints(points: readonly Point[]): ReadonlyMap<string, CostPoint>[] {
-  const costs = points.filter(hasCost).filter(({ kind }) => kind === 'saturation')
+  const costs = points.filter(isCostKnown).filter(({ kind }) => kind === 'saturation')
   return groupedBy(costs, ({ suite, scenario, connections }) => `${suite} ${scenario} ${connections}`)
     .map((group) => new Map(group.map((point) => [point.system, point])))
     .filter((group) => group.size > 1)
@@ -55,18 +61,20 @@ export interface CpuRatio {
   readonly median: number
   readonly min: number
   readonly max: number
+  /** True if a cost has a warning, or use of cores differed. */
+  readonly isDoubtful: boolean
 }
 
 /**
- * Returns the ratio repetition by repetition, because these were measured side by side. Null if one is missing or
- * core use differed.
+ * Returns the ratio repetition by repetition, because these were measured side by side. Null if one is missing.
  */
 export function cpuRatio(group: ReadonlyMap<string, CostPoint>, peer: string): CpuRatio | null {
   const [ours, theirs] = [group.get(OURS), group.get(peer)]
-  if (ours === undefined || theirs === undefined || !areCostsAlike(ours, theirs)) return null
+  if (ours === undefined || theirs === undefined) return null
   const [own, other] = [ours.cpuMicrosPerRequest.values, theirs.cpuMicrosPerRequest.values]
   const ratios = own.slice(0, other.length).map((micros, i) => micros / other[i]!)
-  return { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) }
+  const isDoubtful = !areCostsAlike(ours, theirs)
+  return { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios), isDoubtful }
 }
 
 /** Cost of one policy in our gateway. */
@@ -76,14 +84,17 @@ export interface PolicyCost {
   readonly base: CostPoint
   readonly withPolicy: CostPoint
   readonly addedMicros: number
-  /** Range that the repetitions allow. */
-  readonly range: readonly [number, number]
+  /** 95 % interval of the cost in microseconds. Null with fewer than `LEAST_PAIRS` repetitions. */
+  readonly interval: readonly [number, number] | null
 }
+
+/** Minimum number of repetitions for an interval. Of fewer, a resampling knows too few values. */
+export const LEAST_PAIRS = 5
 
 /** Returns the costs of policies that were measured with and without them under similar conditions. */
 export function policyCosts(points: readonly Point[]): PolicyCost[] {
   const results = points
-    .filter(hasCost)
+    .filter(isCostKnown)
     .filter(({ kind, system }) => kind === 'saturation' && system === OURS)
   return results.flatMap((withPolicy) => {
     const relation = policyRelation(withPolicy)
@@ -92,11 +103,23 @@ export function policyCosts(points: readonly Point[]): PolicyCost[] {
         point.scenario === relation?.base &&
         point.suite === withPolicy.suite &&
         point.connections === withPolicy.connections &&
-        areCostsAlike(point, withPolicy),
+        (withPolicy.pairedWith === point.scenario || areCostsAlike(point, withPolicy)),
     )
     if (relation === null || base === undefined) return []
-    const [without, including] = [base.cpuMicrosPerRequest, withPolicy.cpuMicrosPerRequest]
-    const range = [including.min - without.max, including.max - without.min] as const
-    return [{ policy: relation.policy, base, withPolicy, addedMicros: including.mean - without.mean, range }]
+    const addedMicros = withPolicy.cpuMicrosPerRequest.mean - base.cpuMicrosPerRequest.mean
+    const interval = costInterval(base, withPolicy)
+    return [{ policy: relation.policy, base, withPolicy, addedMicros, interval }]
   })
+}
+
+/** Resamples the differences of pairs, or both points independently if they were not measured in pairs. */
+function costInterval(base: CostPoint, withPolicy: CostPoint): PolicyCost['interval'] {
+  const [without, including] = [base.cpuMicrosPerRequest.values, withPolicy.cpuMicrosPerRequest.values]
+  if (Math.min(without.length, including.length) < LEAST_PAIRS) return null
+  // The seed is fixed, so that a report of the same run has the same interval.
+  const random = seededRandom(withPolicy.scenario)
+  if (withPolicy.pairedWith !== base.scenario || without.length !== including.length)
+    return bootstrapInterval(() => resampledMean(including, random) - resampledMean(without, random))
+  const differences = including.map((micros, i) => micros - without[i]!)
+  return bootstrapInterval(() => resampledMean(differences, random))
 }

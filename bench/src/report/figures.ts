@@ -56,9 +56,24 @@ export function errorText({ errors }: Point): string {
   return found.length === 0 ? 'none' : found.map(([name, count]) => `${countText(count)} ${name}`).join(', ')
 }
 
-/** True if a point is valid. */
-export function isValid(point: Point): boolean {
+/** True if a point has figures, possibly with warnings. */
+export function hasFigures(point: Point): boolean {
   return point.invalid.length === 0
+}
+
+/** True if a point has figures without warnings, so that a limit can be checked with them. */
+export function isValid(point: Point): boolean {
+  return hasFigures(point) && (point.warnings ?? []).length === 0
+}
+
+/** Marks a figure that has a warning. */
+export const MARK = '~'
+/** Explains the mark. */
+export const MARK_REMARK = `${MARK} marks a figure that something other than the system may have influenced. The column "result" says what, and how much was measured. Ratios of the same run are affected least. Repeat the run on a quiet machine for exact figures.`
+
+/** Returns the mark of a point with warnings, else an empty string. */
+export function markOf(point: Point): string {
+  return isValid(point) ? '' : MARK
 }
 
 /** Formats the kind of a point: `saturation`, or `fixed rate 1,200/s`. */

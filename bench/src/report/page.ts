@@ -7,7 +7,7 @@ import type { Summary } from '../model/summary.js'
 import { verdictOf } from '../model/trial.js'
 import { type Chart, chartsOf } from './charts.js'
 import { comparablePoints, cpuRatio } from './cost.js'
-import { countText, isValid, ratioText } from './figures.js'
+import { countText, hasFigures, isValid, MARK, markOf, ratioText } from './figures.js'
 import { systemsOf } from './relations.js'
 import {
   comparisonTable,
@@ -16,6 +16,7 @@ import {
   type TextTable,
   trialTable,
   wholePointTable,
+  workerTable,
 } from './tables.js'
 
 /** Returns `report.html`: one file with Chart.js that needs no network. */
@@ -26,6 +27,7 @@ export function reportHtml(summary: Summary): string {
     comparisonTable(points),
     referenceTable(summary),
     points.length === 0 ? null : wholePointTable(points, host),
+    workerTable(points),
   ].filter((table) => table !== null)
   const charts = chartsOf(points)
   const facts = factRows(summary).map(([name, text]) => `<dt>${escaped(name)}</dt><dd>${escaped(text)}</dd>`)
@@ -39,16 +41,18 @@ export function reportHtml(summary: Summary): string {
 <style>${STYLE}</style>
 </head>
 <body>
+<main>
 <h1>Benchmark ${escaped(summary.suite)}</h1>
 <p>${escaped(summary.startedAt)} to ${escaped(summary.endedAt)} · <code>${escaped(summary.command)}</code></p>
 <dl class="tiles">${tilesOf(summary).map(tileHtml).join('')}</dl>
 ${noticeHtml('This run was warned of', warnings)}
-${noticeHtml('No result', [...new Set(points.flatMap(({ invalid }) => invalid))])}
+${noticeHtml('Points without figures', [...new Set(points.flatMap(({ invalid }) => invalid))])}
 <div class="charts">${charts.map(figureHtml).join('')}</div>
 ${tables.map(sectionHtml).join('\n')}
 <h2>Machine and method</h2>
 <dl class="facts">${facts.join('')}</dl>
 ${charts.length === 0 ? '' : scripts(charts)}
+</main>
 </body>
 </html>
 `
@@ -65,18 +69,26 @@ function tilesOf({ points, trials }: Summary): Tile[] {
   const valid = points.filter(isValid)
   const ours = points.filter(({ system }) => system === OURS || system === TARGET)
   const saturated = ours.filter(({ kind }) => kind === 'saturation')
-  const fastest = saturated.filter(isValid).toSorted((a, b) => b.perSecond.mean - a.perSecond.mean)[0]
+  const fastest = saturated.filter(hasFigures).toSorted((a, b) => b.perSecond.mean - a.perSecond.mean)[0]
   const groups = comparablePoints(points)
   return [
     ...(fastest === undefined
       ? []
-      : [['Highest throughput', `${countText(fastest.perSecond.mean)}/s`, fastest.title] as const]),
+      : [
+          [
+            'Highest throughput',
+            `${markOf(fastest)}${countText(fastest.perSecond.mean)}/s`,
+            fastest.title,
+          ] as Tile,
+        ]),
     ...systemsOf(points).flatMap((peer): Tile[] => {
-      const ratios = groups.flatMap((group) => cpuRatio(group, peer)?.median ?? [])
+      const ratios = groups.flatMap((group) => cpuRatio(group, peer) ?? [])
+      const mark = ratios.some(({ isDoubtful }) => isDoubtful) ? MARK : ''
       if (ratios.length === 0 || peer === OURS) return []
-      return [[`CPU over ${peer}’s`, `${ratioText(median(ratios))} ×`, `median of ${ratios.length} points`]]
+      const middle = `${mark}${ratioText(median(ratios.map((one) => one.median)))} ×`
+      return [[`CPU over ${peer}’s`, middle, `median of ${ratios.length} points`]]
     }),
-    ['Points', `${valid.length} of ${points.length}`, 'are results'],
+    ['Points', `${valid.length} of ${points.length}`, 'without warnings'],
   ]
 }
 
@@ -100,7 +112,7 @@ function figureHtml({ title, description, config }: Chart, i: number): string {
 function sectionHtml({ name, headings, rows, remark }: TextTable): string {
   const head = headings.map((text) => `<th>${escaped(text)}</th>`).join('')
   const body = rows.map((row) => `<tr>${row.map((text) => `<td>${escaped(text)}</td>`).join('')}</tr>`)
-  const table = `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>`
+  const table = `<div class="wide" role="region" tabindex="0" aria-label="${escaped(name)}"><table><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>`
   return `<h2>${escaped(name)}</h2><p>${escaped(remark)}</p>${table}`
 }
 
@@ -112,10 +124,42 @@ function scripts(charts: readonly Chart[]): string {
   const data = JSON.stringify(charts.map(({ config }) => config)).replaceAll('<', '\\u003c')
   return `<script>${readFileSync(library, 'utf8').replace(/\/\/# sourceMappingURL=\S+/, '')}</script>
 <script>
-Object.assign(Chart.defaults, { maintainAspectRatio: false, animation: false, spanGaps: true });
-${data}.forEach((config, i) => new Chart(document.getElementById('chart-' + i), config))
+${DRAWING}
+draw(${data})
 </script>`
 }
+
+/**
+ * Draws the charts in the colours of the page, and again if these change. Ticks are 1, 2 or 5 times a power of ten,
+ * with thousands separators, and with the unit if it is short.
+ */
+const DRAWING = `
+Object.assign(Chart.defaults, { maintainAspectRatio: false, animation: false, spanGaps: true });
+const plain = (axis) => {
+  if (axis.type === 'category') return;
+  const unit = { ms: ' ms' }[axis.title.text] ?? (/^µs/.test(axis.title.text) ? ' µs' : '');
+  const text = (value) => value.toLocaleString('en-US', { maximumSignificantDigits: 12 }) + unit;
+  axis.ticks = { callback: text, maxRotation: 0, autoSkipPadding: 8 };
+  if (axis.type === 'logarithmic') axis.afterBuildTicks = (scale) => {
+    scale.ticks = scale.ticks.filter(({ value }) => /^[125]e/.test(value.toExponential()));
+  };
+};
+const tint = () => {
+  const style = getComputedStyle(document.body);
+  Chart.defaults.color = style.color;
+  Chart.defaults.borderColor = style.getPropertyValue('--line');
+};
+function draw(configs) {
+  tint();
+  const charts = configs.map((config, i) => {
+    Object.values(config.options.scales).forEach(plain);
+    return new Chart(document.getElementById('chart-' + i), config);
+  });
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+    tint();
+    charts.forEach((chart) => chart.update());
+  });
+}`
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -130,13 +174,18 @@ function escaped(text: string): string {
 }
 
 const STYLE = `
-body { max-width: 1200px; margin: 0 auto; padding: 32px 20px; font: 15px/1.5 system-ui, sans-serif; color: #1d2125; background: #fff; }
-h1 { font-size: 28px; } h2 { font-size: 20px; margin-top: 44px; } p, figcaption, dt { color: #555; font-size: 13px; max-width: 90ch; }
-.tiles { display: flex; flex-wrap: wrap; gap: 12px; } .tiles div { border: 1px solid #ddd; border-radius: 8px; padding: 10px 16px; }
-.tiles dd { margin: 0; font-size: 24px; font-weight: 600; } .tiles small { display: block; font-size: 12px; font-weight: 400; color: #555; }
-.notice { border-left: 3px solid #a3262a; background: #fcefee; padding: 8px 16px; margin: 12px 0; }
+:root { color-scheme: light dark; --text: #1d2125; --faint: #555; --page: #fff; --line: #ddd; --notice: #fcefee; --edge: #a3262a; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e4e7ea; --faint: #a8b0b8; --page: #16191c; --line: #3a4047; --notice: #3a2022; --edge: #e0656a; }
+}
+body { max-width: 1200px; margin: 0 auto; padding: 32px 20px; font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page); overflow-wrap: anywhere; }
+h1 { font-size: 28px; } h2 { font-size: 20px; margin-top: 44px; } p, figcaption, dt { color: var(--faint); font-size: 13px; max-width: 90ch; }
+.tiles { display: flex; flex-wrap: wrap; gap: 12px; } .tiles div { border: 1px solid var(--line); border-radius: 8px; padding: 10px 16px; }
+.tiles dd { margin: 0; font-size: 24px; font-weight: 600; } .tiles small { display: block; font-size: 12px; font-weight: 400; color: var(--faint); }
+.notice { border-left: 3px solid var(--edge); background: var(--notice); padding: 8px 16px; margin: 12px 0; }
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 520px), 1fr)); gap: 20px; }
-figure { margin: 0; padding: 14px; border: 1px solid #ddd; border-radius: 8px; min-width: 0; } figure.bar { grid-column: 1 / -1; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
-th, td { padding: 5px 14px 5px 0; text-align: left; vertical-align: top; border-bottom: 1px solid #e3e4e0; }
-.facts { display: grid; grid-template-columns: max-content 1fr; gap: 4px 24px; } .facts dd { margin: 0; overflow-wrap: anywhere; }`
+figure { margin: 0; padding: 14px; border: 1px solid var(--line); border-radius: 8px; min-width: 0; } figure.bar { grid-column: 1 / -1; }
+.wide { overflow-x: auto; overflow-wrap: normal; } table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
+th, td { padding: 5px 14px 5px 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
+.facts { display: grid; grid-template-columns: max-content 1fr; gap: 4px 24px; } .facts dd { margin: 0; }
+@media (max-width: 600px) { body { padding: 16px 12px; } .facts { display: block; } .facts dd { margin-bottom: 8px; } }`

@@ -3,7 +3,6 @@ import { percentileOf } from '../model/spectrum.js'
 import type { HostFacts, Point, Summary, WorkerDiagnostics } from '../model/summary.js'
 import { hasCost } from './cost.js'
 import { errorCount, isValid } from './figures.js'
-import { perCoreScore } from './tables.js'
 
 type Cell = string | number | boolean | null
 
@@ -37,6 +36,7 @@ const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => Ce
   ['latency_at', (point) => (point.kind === 'saturation' ? 'overload' : 'rate')],
   ['corrected', (point) => point.latency?.isCorrected ?? null],
   ['mean', (point) => point.latency?.meanMicros ?? null],
+  ['stdev', (point) => point.latency?.stdevMicros ?? null],
   ...[50, 75, 90, 95, 99, 99.9, 99.99].map(
     (percentile) =>
       [
@@ -50,33 +50,58 @@ const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => Ce
   ['busy', (point) => point.busyShare],
   ['cores_shared', (point) => point.sharesCores],
   ['rss', (point) => point.rssBytes],
-  ['loop_lag', ({ diagnostics }) => worst(diagnostics.map(({ loopLagP99Micros }) => loopLagP99Micros))],
-  ['worker_cpu', (point) => sum(point, ({ cpuMicros }) => cpuMicros)],
-  ['gc', (point) => sum(point, ({ gcMicros }) => gcMicros)],
+  ['loop_lag', ({ diagnostics }) => worst(diagnostics.map((worker) => worker.loopLagP99Micros))],
+  ['worker_cpu', (point) => sum(point, 'cpuMicros')],
+  ['gc', (point) => sum(point, 'gcMicros')],
+  ['gc_share', gcShare],
+  ['gc_longest', ({ diagnostics }) => worst(diagnostics.map((worker) => worker.gcLongestMicros))],
+  ['heap_after_gc', (point) => sum(point, 'heapAfterGcBytes')],
+  ['rss_after_gc', (point) => sum(point, 'rssAfterGcBytes')],
+  ['load_average', (point) => point.loadAverage ?? null],
+  ['memory_limit', (point) => point.memoryLimitBytes ?? null],
   ['upstream_waits', (point) => point.upstreamWaits],
   ['rps_per_score', perCoreScore],
   ['valid', isValid],
   ['cpu_valid', hasCost],
   ['reason', (point) => point.invalid.join('; ')],
+  ['warnings', ({ warnings = [] }) => warnings.join('; ')],
 ]
 
 /** Returns `points.csv`: one row per point, with the reasons for invalid points. */
 export function pointsCsv({ points, host }: Summary): string {
   const rows = points.map((point) => COLUMNS.map(([, cell]) => cell(point, host)))
-  return [COLUMNS.map(([name]) => name), ...rows].map((row) => `${row.map(cellText).join(',')}\r\n`).join('')
+  return [COLUMNS.map(([name]) => name), ...rows].map((row) => `${row.map(csvCell).join(',')}\r\n`).join('')
 }
 
 /** Quotes a cell as in RFC 4180. */
-function cellText(cell: Cell): string {
+export function csvCell(cell: string | number | boolean | null): string {
   const text = String(cell ?? '')
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Returns the maximum, or null without values, as for peers. */
-function worst(values: readonly number[]): number | null {
-  return values.length === 0 ? null : Math.max(...values)
+/** Returns the maximum, or null if a value is unknown or there are none, as for peers. */
+export function worst(values: readonly (number | undefined)[]): number | null {
+  return values.length === 0 || values.includes(undefined) ? null : Math.max(...(values as number[]))
 }
 
-function sum({ diagnostics }: Point, value: (worker: WorkerDiagnostics) => number): number | null {
-  return diagnostics.length === 0 ? null : diagnostics.reduce((all, worker) => all + value(worker), 0)
+/** Returns the sum of a figure of all workers, or null if it is unknown. */
+export function sum({ diagnostics }: Point, name: keyof WorkerDiagnostics): number | null {
+  const total = diagnostics.reduce((all, worker) => all + (worker[name] ?? Number.NaN), 0)
+  return diagnostics.length === 0 || Number.isNaN(total) ? null : total
+}
+
+/** Returns the share of time that the workers spent in garbage collections, or null if it is unknown. */
+export function gcShare(point: Point): number | null {
+  const seconds = point.requests / point.perSecond.mean
+  const micros = sum(point, 'gcMicros')
+  return micros === null ? null : micros / 1e6 / seconds / point.diagnostics.length
+}
+
+/**
+ * Returns requests per second per CPU score of the system's cores, for comparing different machines. Null at fixed
+ * rates, or if the cores are unknown.
+ */
+export function perCoreScore(point: Point, { cpuScore, cpus }: HostFacts): number | null {
+  if (point.kind === 'fixed-rate' || point.system === TARGET || cpuScore === 0) return null
+  return point.perSecond.mean / (cpuScore * Math.min(point.workers, cpus))
 }

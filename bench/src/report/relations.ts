@@ -29,6 +29,7 @@ export function policyRelation({ suite, scenario }: Point): PolicyRelation | nul
 const COMPOUND: Readonly<Record<string, RegExp>> = {
   'apinizer-classic': /^[bc]-/,
   'wso2-mi': /^(?:cbr|xslt)-/,
+  'apinizer-cache': /^/,
 }
 
 /** True if a scenario only proxies requests. */

@@ -8,10 +8,18 @@ import { spreadOf } from '../measure/point.js'
 import type { Point } from '../model/summary.js'
 import { samplePoint, sampleSpectrum, sampleSummary, sampleTrial } from '../testing/samples.js'
 import { chartsOf } from './charts.js'
+import { JtlRows, MOST_JTL_ROWS } from './jtl.js'
 import { reportHtml } from './page.js'
 import { pointsCsv } from './points-csv.js'
 import { readSummary, writeResults } from './results.js'
-import { comparisonTable, highestRates, pointTable, referenceTable, trialTable } from './tables.js'
+import {
+  comparisonTable,
+  highestRates,
+  pointTable,
+  referenceTable,
+  trialTable,
+  workerTable,
+} from './tables.js'
 
 const NGINX = samplePoint({ system: 'nginx', cpuMicrosPerRequest: spreadOf([40, 41, 39]) })
 const rate = (targetPerSecond: number, p50: number, changes: Partial<Point> = {}): Point =>
@@ -47,6 +55,31 @@ test('runs that are kept in the repository can be read', () => {
   assert.ok(readSummary(kept.pathname).points.length > 20)
 })
 
+test('requests are written as JMeter reads them, and no more than fit', () => {
+  const rows = new JtlRows()
+  const load = { label: 'GET, 2 connections', url: 'http://127.0.0.1:80/?key=***', connections: 2 }
+  const sample = { atMs: 1000.4, elapsedMs: 12.6, latencyMs: 3, outcome: 200, bytes: 250, sentBytes: 90 }
+  rows.add(load, [
+    { ...sample, atMs: 2000, outcome: 'timeout', bytes: 0, latencyMs: 0 },
+    sample,
+    { ...sample, atMs: 3000, outcome: 503 },
+  ])
+  const label = '"GET, 2 connections"'
+  const rest = '2,2,http://127.0.0.1:80/?key=***'
+  assert.deepEqual(rows.text().split('\n'), [
+    'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect',
+    `1000,13,${label},200,OK,${label},text,true,,250,90,${rest},3,0,0`,
+    `2000,13,${label},Non HTTP response code: timeout,timeout,${label},text,false,failed: timeout,0,90,${rest},0,0,0`,
+    `3000,13,${label},503,503,${label},text,false,failed: 503,250,90,${rest},3,0,0`,
+    '',
+  ])
+  rows.add(
+    load,
+    Array.from({ length: MOST_JTL_ROWS }, () => sample),
+  )
+  assert.equal(rows.text().split('\n').length, MOST_JTL_ROWS + 2)
+})
+
 /** What the scripts of a page give to Chart.js, in place of which something else stands. */
 function drawnCharts(
   html: string,
@@ -60,7 +93,11 @@ function drawnCharts(
       drawn.push(config)
     }
   }
-  vm.runInNewContext(drawing!, { Chart, document: { getElementById: (id: string) => id } })
+  const style = { color: '#000', getPropertyValue: () => '#ddd' }
+  vm.runInNewContext(drawing!, {
+    ...{ Chart, document: { getElementById: (id: string) => id }, getComputedStyle: () => style },
+    matchMedia: () => ({ addEventListener() {} }),
+  })
   return drawn
 }
 
@@ -126,11 +163,40 @@ test('the highest of the held rates within a limit is named', () => {
 })
 
 test('points that are no result, and trials, are reported with their reasons', () => {
-  const invalid = samplePoint({ invalid: ['not gateway-bound'] })
-  assert.match(JSON.stringify(pointTable([invalid])), /no result|not gateway-bound/)
+  const table = pointTable([samplePoint({ invalid: ['3 requests failed'] })])
+  assert.match(JSON.stringify(table), /INVALID except CPU: 3 requests failed/)
+  assert.doesNotMatch(JSON.stringify(table.rows), /20,\d{3}/)
+  assert.deepEqual(table.legend, [])
   const failed = sampleTrial({ failures: ['3 records are lost'] })
   assert.match(JSON.stringify(trialTable([failed])), /3 records are lost/)
   assert.equal(trialTable([]), null)
+})
+
+test('points with warnings have figures with a mark, the measured noise, and a legend', () => {
+  const warnings = ["other programs used 12 % of the system's cores"]
+  const noisy = samplePoint({ warnings, costInvalid: warnings })
+  const { headings, rows, legend } = pointTable([noisy])
+  const cell = (heading: string): string => rows[0]![headings.indexOf(heading)]!
+  assert.equal(cell('requests/s'), '~20,033')
+  assert.equal(cell('P99'), '~(17.5 ms)')
+  assert.equal(cell('CPU µs'), '~46')
+  assert.equal(cell('result'), `~ ${warnings[0]}`)
+  assert.match(legend!.join(), /^~ marks a figure/)
+  const side = comparisonTable([noisy, NGINX])!
+  assert.match(JSON.stringify(side.rows), /"~46","40","~1\.15 \(/)
+  assert.ok(chartsOf([noisy, NGINX]).some(({ title }) => title === 'Throughput'))
+  assert.match(reportHtml(sampleSummary([noisy])), /Highest throughput<\/dt><dd>~20,033/)
+})
+
+test('the workers are shown with garbage collections and memory, and unknown values as such', () => {
+  const [worker] = samplePoint().diagnostics
+  const known = { gcLongestMicros: 9000, fullGcCount: 2, heapAfterGcBytes: 2 ** 24, rssAfterGcBytes: 2 ** 26 }
+  const table = workerTable([samplePoint(), samplePoint({ diagnostics: [{ ...worker!, ...known }] }), NGINX])!
+  // 0.24 s of 1,200,000 requests at 20,033 a second.
+  const same = ['W1 GET', '100', 'saturation', '0.40 %', '120']
+  assert.deepEqual(table.rows[0], [...same, '–', '2 ms', '–', '–', '–', '–'])
+  assert.deepEqual(table.rows[1], [...same, '2', '2 ms', '9 ms', '16 MB', '64 MB', '–'])
+  assert.equal(workerTable([{ ...NGINX, diagnostics: [] }]), null)
 })
 
 test('figures of published reports stand beside those of a suite that reproduces them', () => {

@@ -1,19 +1,24 @@
-import { OURS, TARGET } from '../model/run.js'
+import { OURS } from '../model/run.js'
 import { percentileOf } from '../model/spectrum.js'
 import type { HostFacts, Point, Summary } from '../model/summary.js'
 import { reasonsOf, type Trial, verdictOf } from '../model/trial.js'
-import { COST_REMARK, comparablePoints, costText, cpuRatio, hasCost } from './cost.js'
+import { COST_REMARK, comparablePoints, costText, cpuRatio, isCostKnown } from './cost.js'
 import {
   countText,
   errorText,
+  hasFigures,
   isValid,
   kindText,
+  MARK,
+  MARK_REMARK,
+  markOf,
   microsText,
   ratioText,
   shareText,
   significant,
   sizeText,
 } from './figures.js'
+import { gcShare, perCoreScore, sum, worst } from './points-csv.js'
 import { referenceBeside, referenceFor } from './reference.js'
 import { groupedBy, systemsOf } from './relations.js'
 
@@ -24,6 +29,8 @@ export interface TextTable {
   readonly rows: readonly (readonly string[])[]
   /** Explanation of the notation, or an empty string. */
   readonly remark: string
+  /** Lines below the table in a terminal. */
+  readonly legend?: readonly string[]
 }
 
 /** A column: its heading, and a function that returns the text for a point. */
@@ -35,18 +42,25 @@ const SETTING: readonly Column[] = [
   ['connections', ({ connections }) => countText(connections)],
   ['kind', kindText],
 ]
-/** Columns that are empty for invalid points. The values are in `points.csv`. */
+/** Columns that are empty for points without figures. The values are in `points.csv`. */
 const FIGURES: readonly Column[] = [
-  ['requests/s', ({ perSecond }) => countText(perSecond.mean)],
-  ['±', ({ perSecond }) => `${((100 * perSecond.stdev) / perSecond.mean).toFixed(1)} %`],
+  ['requests/s', throughputText],
+  [
+    '±',
+    ({ perSecond: { values, stdev, mean } }) =>
+      values.length < 2 ? '–' : `${((100 * stdev) / mean).toFixed(1)} %`,
+  ],
   ['P50', (point) => latencyText(point, 50)],
   ['P99', (point) => latencyText(point, 99)],
 ]
 /** Additional columns for a report: evidence for the throughput. */
 const PROOF: readonly Column[] = [
+  ['mean', (point) => latencyOf(point, point.latency?.meanMicros ?? null)],
+  ['deviation', (point) => latencyOf(point, point.latency?.stdevMicros ?? null)],
   ['P90', (point) => latencyText(point, 90)],
   ['P99.9', (point) => latencyText(point, 99.9)],
   ['memory', ({ rssBytes }) => sizeText(rssBytes)],
+  ['load average', ({ loadAverage = null }) => significant(loadAverage)],
   [
     'ceiling',
     ({ ceilingPerSecond, perSecond }) =>
@@ -55,7 +69,7 @@ const PROOF: readonly Column[] = [
   ['generator', ({ generatorBusyShare }) => shareText(generatorBusyShare)],
 ]
 
-/** Returns a table of points for a terminal. Invalid points show the reasons, and their CPU time if that is valid. */
+/** Returns a table of points for a terminal. Points without figures show the reasons, and their CPU time if it is known. */
 export function pointTable(points: readonly Point[]): TextTable {
   return tableOf(points, FIGURES)
 }
@@ -72,27 +86,20 @@ export function wholePointTable(points: readonly Point[], host: HostFacts): Text
 function tableOf(points: readonly Point[], figures: readonly Column[]): TextTable {
   const rows = points.map((point) => [
     ...SETTING.map(([, text]) => text(point)),
-    ...figures.map(([, text]) => (isValid(point) ? text(point) : '')),
+    ...figures.map(([, text]) => (hasFigures(point) ? text(point) : '')),
     costText(point),
     errorText(point),
     resultText(point),
   ])
   const headings = [...[...SETTING, ...figures].map(([heading]) => heading), 'CPU µs', 'errors', 'result']
-  return { name: 'All points', headings, rows, remark: COST_REMARK }
+  const legend = points.some((point) => hasFigures(point) && !isValid(point)) ? [MARK_REMARK] : []
+  return { name: 'All points', headings, rows, remark: [...legend, COST_REMARK].join(' '), legend }
 }
 
 function resultText(point: Point): string {
   if (isValid(point)) return 'ok'
-  return `INVALID${hasCost(point) ? ' except CPU' : ''}: ${point.invalid.join('; ')}`
-}
-
-/**
- * Returns requests per second per CPU score of the system's cores, for comparing different machines. Null at fixed
- * rates, or if the cores are unknown.
- */
-export function perCoreScore(point: Point, { cpuScore, cpus }: HostFacts): number | null {
-  if (point.kind === 'fixed-rate' || point.system === TARGET || cpuScore === 0) return null
-  return point.perSecond.mean / (cpuScore * Math.min(point.workers, cpus))
+  if (hasFigures(point)) return `${MARK} ${point.warnings?.join('; ')}`
+  return `INVALID${isCostKnown(point) ? ' except CPU' : ''}: ${point.invalid.join('; ')}`
 }
 
 /** Returns CPU time and throughput of all systems with our ratio to each peer, or null if there is only one system. */
@@ -111,11 +118,11 @@ export function comparisonTable(points: readonly Point[]): TextTable | null {
         const ratio = cpuRatio(group, peer)
         return ratio === null
           ? '–'
-          : `${ratioText(ratio.median)} (${ratioText(ratio.min)}-${ratioText(ratio.max)})`
+          : `${ratio.isDoubtful ? MARK : ''}${ratioText(ratio.median)} (${ratioText(ratio.min)}-${ratioText(ratio.max)})`
       }),
       ...systems.map((name) => {
         const point = group.get(name)
-        return point === undefined || !isValid(point) ? '–' : countText(point.perSecond.mean)
+        return point === undefined || !hasFigures(point) ? '–' : throughputText(point)
       }),
     ]
   })
@@ -132,7 +139,7 @@ export function comparisonTable(points: readonly Point[]): TextTable | null {
 /** Returns the highest measured rates with a P99 below a limit. Empty if none is. */
 export function highestRates(points: readonly Point[], limitMicros: number): TextTable {
   const within = points.filter((point) => {
-    const p99 = point.kind === 'fixed-rate' && isValid(point) ? percentileOf(point.latency, 99) : null
+    const p99 = point.kind === 'fixed-rate' && hasFigures(point) ? percentileOf(point.latency, 99) : null
     return p99 !== null && p99 < limitMicros
   })
   const locations = groupedBy(
@@ -163,7 +170,7 @@ export function referenceTable({ suite, points }: Summary): TextTable | null {
       const isSaturation = point.kind === 'saturation'
       return [
         [
-          ...[point.title, countText(point.connections), point.kind, countText(ours)],
+          ...[point.title, countText(point.connections), point.kind, throughputText(point)],
           countText(theirs.perSecond),
           // A fixed rate is not compared.
           isSaturation ? `${ratioText(ours / theirs.perSecond)} ×` : '–',
@@ -180,6 +187,32 @@ export function referenceTable({ suite, points }: Summary): TextTable | null {
     ...['our P99', 'their P99'],
   ]
   return { name: 'Published figures', headings, rows, remark }
+}
+
+/** Returns garbage collection and memory of our workers, or null if nothing is known. */
+export function workerTable(points: readonly Point[]): TextTable | null {
+  const known = points.filter((point) => hasFigures(point) && point.diagnostics.length > 0)
+  if (known.length === 0) return null
+  const columns: readonly Column[] = [
+    ...SETTING.filter(([heading]) => heading !== 'system'),
+    ['GC time', (point) => `${((gcShare(point) ?? Number.NaN) * 100).toFixed(2)} %`],
+    ['collections', (point) => countText(sum(point, 'gcCount'))],
+    ['full', (point) => countText(sum(point, 'fullGcCount'))],
+    ['mean pause', (point) => microsText(pauseOf(point))],
+    ['longest', ({ diagnostics }) => microsText(worst(diagnostics.map((one) => one.gcLongestMicros)))],
+    ['heap after GC', (point) => sizeText(sum(point, 'heapAfterGcBytes'))],
+    ['memory after GC', (point) => sizeText(sum(point, 'rssAfterGcBytes'))],
+    ['limit', ({ memoryLimitBytes = null }) => sizeText(memoryLimitBytes)],
+  ]
+  const rows = known.map((point) => columns.map(([, text]) => text(point)))
+  const remark =
+    'GC time is the share of the measured time in which a worker collected garbage. 100 % minus this share is what other reports call GC throughput. Memory after GC is the resident memory of all workers after a full collection at the end of the load. The limit is the enforced memory of the tier.'
+  return { name: 'Workers', headings: columns.map(([heading]) => heading), rows, remark }
+}
+
+function pauseOf(point: Point): number | null {
+  const count = sum(point, 'gcCount')
+  return count === null || count === 0 ? null : sum(point, 'gcMicros')! / count
 }
 
 /** Returns the trials with their verdicts, or null without trials. */
@@ -233,8 +266,17 @@ export function factRows({ host, documents }: Summary): [string, string][] {
   ]
 }
 
-/** Latency at overload is in brackets: it shows the length of the queue. */
+function throughputText(point: Point): string {
+  return markOf(point) + countText(point.perSecond.mean)
+}
+
 function latencyText(point: Point, percentile: number): string {
-  const text = microsText(percentileOf(point.latency, percentile))
-  return point.kind === 'saturation' && text !== '–' ? `(${text})` : text
+  return latencyOf(point, percentileOf(point.latency, percentile))
+}
+
+/** Latency at overload is in brackets: it shows the length of the queue. */
+function latencyOf(point: Point, micros: number | null): string {
+  if (micros === null) return '–'
+  const text = microsText(micros)
+  return markOf(point) + (point.kind === 'saturation' ? `(${text})` : text)
 }

@@ -67,9 +67,16 @@ test('a suite yields a plausible point for each number of connections and system
     assert.equal(point.diagnostics.length, point.system === 'sluice' ? 1 : 0)
   }
   if (cpus().length > 1)
-    assert.doesNotMatch(summary.points.map(({ invalid }) => invalid.join()).join(), /share their cores/)
+    assert.doesNotMatch(
+      summary.points.map(({ warnings = [] }) => warnings.join()).join(),
+      /share their cores/,
+    )
   const [worker] = summary.points.find(({ system }) => system === 'sluice')!.diagnostics
   assert.ok(worker!.heapUsedBytes > 1_000_000 && worker!.rssBytes > worker!.heapUsedBytes)
+  // The probe in the worker reports garbage collections and the memory after a full one.
+  assert.ok(worker!.heapAfterGcBytes! > 1_000_000 && worker!.heapAfterGcBytes! < worker!.rssAfterGcBytes!)
+  assert.ok(worker!.gcLongestMicros! >= 0 && worker!.fullGcCount! >= 0)
+  assert.ok(summary.points.every(({ loadAverage }) => loadAverage! >= 0))
   assert.ok(worker!.loopLagP99Micros >= 0)
   assert.ok(worker!.cpuMicros > 0)
   assert.deepEqual(Object.keys(summary.documents), ['plain'])
@@ -84,6 +91,37 @@ test('a suite yields a plausible point for each number of connections and system
 async function target(t: TestContext): Promise<Target> {
   return { origin: await origin(t, (_, response) => response.end('hello')), pid: null }
 }
+
+test('a scenario and its base are measured in pairs, each with new processes', async () => {
+  const withHeader = { ...PLAIN, id: 'header', title: 'W1 GET header' }
+  const gateways = new Set<string>()
+  const load = smallLoad(() => {
+    for (const pid of childPids()) gateways.add(/gateway-\d+\.yaml/.exec(commandOf(pid))?.[0] ?? '')
+    gateways.delete('')
+  })
+  const notes = new Notes()
+  const suite = {
+    ...suiteOf(withHeader, [2]),
+    cases: [{ scenario: withHeader, base: PLAIN, connections: [2] }],
+  }
+  const { points, documents } = await runner(load)(optionsOf(suite, { isPinned: false }), notes)
+  assert.deepEqual(
+    points.map(({ scenario, pairedWith, perSecond }) => [scenario, pairedWith, perSecond.values.length]),
+    [
+      ['plain', undefined, 2],
+      ['header', 'plain', 2],
+    ],
+  )
+  assert.equal(gateways.size, 4)
+  assert.deepEqual(Object.keys(documents).toSorted(), ['header', 'plain'])
+  assert.deepEqual(
+    notes.steps
+      .map((step) => /(W1 GET(?: header)?), .* in pair (\d)/.exec(step)?.slice(1).join(' '))
+      .toSorted(),
+    ['W1 GET 1', 'W1 GET 2', 'W1 GET header 1', 'W1 GET header 2'],
+  )
+  assert.deepEqual(childPids(), [])
+})
 
 test('between points nothing is loaded for as long as is asked for', async (t) => {
   const load = smallLoad()
@@ -103,7 +141,7 @@ test('between points nothing is loaded for as long as is asked for', async (t) =
   assert.ok(Math.max(...gaps.slice(1)) > 490, gaps.join())
 })
 
-test('a load generator that is the bottleneck makes no result, and one that cannot work is the reason of the point', async (t) => {
+test('a load generator that is the bottleneck is a warning, and one that cannot work is the reason of the point', async (t) => {
   const load = smallLoad()
   const flawed: Engine = {
     ...load,
@@ -114,7 +152,8 @@ test('a load generator that is the bottleneck makes no result, and one that cann
   }
   const options = optionsOf(suiteOf(PLAIN, [2, 4]), { target: await target(t) })
   const { points } = await runner(flawed)(options, new Notes())
-  assert.match(points[0]!.invalid.join('\n'), /the load generator was busy for 99 %/)
+  assert.match(points[0]!.warnings!.join('\n'), /the load generator was busy for 99 %/)
+  assert.deepEqual([points[0]!.invalid, points[0]!.perSecond.values.length], [[], 2])
   assert.ok(points[1]!.invalid.includes('no more files'))
 })
 

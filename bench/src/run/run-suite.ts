@@ -2,16 +2,18 @@ import { engineOf, installedVersion } from '../engine/engines.js'
 import { seededRandom, shuffled } from '../lib/statistics.js'
 import { CaseRun } from '../measure/case-run.js'
 import { hostFacts, hostWarnings } from '../measure/host.js'
+import { measurePairs } from '../measure/pair-run.js'
 import type { RunContext, RunEngines } from '../measure/run-context.js'
 import { Progress } from '../measure/run-context.js'
 import { openSetup, type Setup, systemCount } from '../measure/setup.js'
 import type { Engine, EngineName } from '../model/engine.js'
 import type { RunObserver, RunOptions } from '../model/run.js'
-import type { Suite, SuiteCase } from '../model/scenario.js'
+import type { Scenario, Suite, SuiteCase } from '../model/scenario.js'
 import { type HostFacts, type Point, SUMMARY_VERSION, type Summary } from '../model/summary.js'
 import type { Trial } from '../model/trial.js'
 import { besideSystem, coreLayout } from '../process/cores.js'
 import { findProgram } from '../process/executables.js'
+import { memoryParent } from '../process/memory-group.js'
 import { temporaryFolder } from '../process/process-reaper.js'
 import { LogNode, missingElasticsearch } from '../servers/elasticsearch.js'
 import { asksDirectory, missingSlapd } from '../servers/identity.js'
@@ -51,7 +53,7 @@ export async function runSuite(
   let logNode: LogNode | null = null
   try {
     const host = await parts.lookAtHost()
-    for (const text of [...hostWarnings(host), ...layoutWarnings(options)]) warn(text)
+    for (const text of [...hostWarnings(host), ...layoutWarnings({ ...options, suite })]) warn(text)
     if (needsLog(suite) && missingElasticsearch() === null) {
       const cpus = coreLayout(1, options.isPinned).load
       logNode = await LogNode.start({ dir: folder.path, cpus, isMeasured: parts.isNodeMeasured })
@@ -91,12 +93,22 @@ function checkedVersions(options: RunOptions, { rate, saturation }: RunEngines):
   return versions
 }
 
-function layoutWarnings({ target, isPinned }: RunOptions): string[] {
+function layoutWarnings({ target, isPinned, suite }: RunOptions): string[] {
   if (target !== null)
     return ['gw bench did not start the target: its configuration, its load and its cores are unknown']
-  return isPinned
-    ? []
-    : ['no process was pinned to cores: gateway, load generator and origin may have slowed each other down']
+  const hasTier = suite.cases.some(({ scenario }) => scenario.tier !== null)
+  return [
+    ...(isPinned
+      ? []
+      : [
+          'no process was pinned to cores: gateway, load generator and origin may have slowed each other down',
+        ]),
+    ...(hasTier && memoryParent() === null
+      ? [
+          'the memory of the tiers is not enforced: it needs the memory controller of cgroup v2, and permission',
+        ]
+      : []),
+  ]
 }
 
 /** Returns the part of a suite that can be measured. @throws Error if nothing is left */
@@ -155,7 +167,7 @@ async function measureCases(context: RunContext): Promise<Point[]> {
 
 async function measureCase(
   context: RunContext,
-  { scenario, connections }: SuiteCase,
+  { scenario, base, connections }: SuiteCase,
   progress: Progress,
   keep: (point: Point) => void,
 ): Promise<void> {
@@ -164,10 +176,20 @@ async function measureCase(
   // A target and its peers run where they were started.
   const layout = coreLayout(scenario.workers, isPinned && target === null)
   const node = scenario.log === 'elasticsearch' ? logNode!.node : null
+  const open = async (one: Scenario): Promise<Setup> => {
+    const setup = await openSetup({ dir, scenario: one, peers, target, layout, node })
+    noteVersions(setup, context)
+    return setup
+  }
   await besideSystem(layout, async () => {
-    const setup = await openSetup({ dir, scenario, peers, target, layout, node })
+    if (base !== undefined) {
+      const both = [base, scenario].map((one) => () => open(one))
+      for (const count of connections)
+        for (const point of await measurePairs(context, progress, count, both)) keep(point)
+      return
+    }
+    const setup = await open(scenario)
     try {
-      noteVersions(setup, context)
       const run = new CaseRun(context, setup, progress)
       for (const count of shuffled(connections, random)) {
         if (signal.aborted) return
@@ -190,14 +212,15 @@ function noteVersions({ systems, scenario, origin }: Setup, { versions, document
 function stepCount({ suite, peers, rateShares, repetitions }: RunOptions): number {
   const steps = (1 + rateShares.length) * repetitions
   return suite.cases.reduce(
-    (sum, { scenario, connections }) => sum + connections.length * systemCount({ scenario, peers }) * steps,
+    (sum, one) => sum + one.connections.length * systemCount({ ...one, peers }) * steps,
     0,
   )
 }
 
 /** Returns the points in order of the suite, whatever the order of measurement. */
 function inSuiteOrder(points: readonly Point[], { cases }: Suite): Point[] {
-  const position = new Map(cases.map(({ scenario }, i) => [scenario.id, i]))
+  const all = cases.flatMap(({ base, scenario }) => (base === undefined ? [scenario] : [base, scenario]))
+  const position = new Map(all.map(({ id }, i) => [id, i]))
   return points.toSorted(
     (a, b) =>
       position.get(a.scenario)! - position.get(b.scenario)! ||

@@ -8,6 +8,7 @@ import type { LogIdentity } from '@sluice/core'
 import type { Scenario } from '../model/scenario.js'
 import { freePort } from '../process/port.js'
 import { type Placement, type RunningServer, startServer } from '../process/running-server.js'
+import { PROBE_DIR_ENV } from './gc-probe.js'
 
 const resolve = createRequire(import.meta.url).resolve
 /** Program of the gateway. */
@@ -27,6 +28,8 @@ export interface RunningGateway extends RunningServer {
   /** True if log records are delivered after the requests end. */
   readonly hasLog: boolean
   readonly admin: string
+  /** Folder for reports of garbage collections. Missing without the probe. */
+  readonly probeDir?: string | undefined
   /** SHA-256 of its document without ports and folders. */
   readonly digest: string
   /** Resolves when all log records are delivered. @throws Error if they are not delivered in time. */
@@ -129,6 +132,7 @@ export async function startGateway(
   })
   return {
     ...{ ...server, admin, hasLog: config.log.sink !== 'none', digest },
+    probeDir: placement.env?.[PROBE_DIR_ENV],
     settled: async () => {
       if ((await delivery(admin, SETTLE_MS)) === null)
         throw new Error(`the traffic log was not delivered within ${SETTLE_MS / 1000} s`)
