@@ -8,8 +8,8 @@ import { wordingOf } from './wording.js'
 
 const SCHEMAS = {
   flag: Type.Boolean({ default: false }),
-  time: duration({ min: '1ms', max: '7d' }, { default: '5s' }),
-  size: size({ min: '1b', max: '4gb' }, {}),
+  time: duration('1ms', '7d', { default: '5s' }),
+  size: size('1b', '4gb', {}),
   rate: Type.String({ pattern: RATE_PATTERN }),
   ratio: ratio({}),
   count: integer(1, 1_000_000, {}),

@@ -1,3 +1,5 @@
+import { LOG_TARGET_KINDS } from '../schema/log.js'
+
 /** A chapter of the manual, about one location of the document. */
 export interface Chapter {
   /** Path of the location as shown in the tables, and name of its example file. */
@@ -120,17 +122,7 @@ export const CHAPTERS: readonly Chapter[] = [
 export const REPEATED: ReadonlyMap<string, string> = new Map([
   ['apis.NAME.log', 'routes[].log'],
   ['policyGroups.NAME[]', 'policies[]'],
-  ...[
-    'file',
-    'elasticsearch',
-    'stdout',
-    'syslog',
-    'webhook',
-    'loki',
-    'kafka',
-    'otlp',
-    'custom',
-    'privacy',
-    'capture',
-  ].map((key) => [`log.outputs[].${key}`, `log.${key}`] as const),
+  ...[...LOG_TARGET_KINDS, 'privacy', 'capture'].map(
+    (key) => [`log.outputs[].${key}`, `log.${key}`] as const,
+  ),
 ])

@@ -37,6 +37,17 @@ test('x- keys are ignored at every level', () => {
   assert.ok(!unknown.ok && unknown.diagnostics.length > 8)
 })
 
+test('an x- key with the name of a known key gives a hint, but not at the top level', () => {
+  const result = load(documentWith('x-note: 1').replaceAll('x-note: 1', 'x-timeouts: 1'))
+  const lines = result.ok ? result.warnings.map(formatDiagnostic) : []
+  const hints = lines.filter((line) => line.includes("'x-timeouts' has no effect"))
+  assert.ok(
+    hints.length > 0 && hints.every((line) => /did you mean 'timeouts'\?/.test(line)),
+    lines.join('\n'),
+  )
+  assert.ok(hints.every((line) => !line.startsWith('g.yaml:2:')))
+})
+
 test('names that start with x- are kept where the user chooses the names', () => {
   const text =
     'version: 1\nupstreams: { x-u: { targets: ["http://a"] } }\nroutes: [{ id: r, upstream: x-u, match: { headers: { x-key: a } } }]\n'

@@ -124,6 +124,15 @@ class Normalizer {
 
   #members(branches: readonly TSchema[], mapping: Record<string, unknown>, place: Place): unknown {
     const own = this.#hasExtensions ? withoutExtensions(branches, mapping) : mapping
+    // At the top level, such keys often hold anchors.
+    if (own !== mapping && place.path.length > 0)
+      for (const key of Object.keys(mapping).filter((one) => !Object.hasOwn(own, one))) {
+        const known = key.slice(2)
+        const isKnown = branches.some((schema) => keySchemas(schema, known).length > 0)
+        const text = { message: `'${key}' has no effect`, remedy: `did you mean '${known}'?` }
+        const at = { path: [...place.path, key], at: 'key', severity: 'warning' } as const
+        if (isKnown) this.#deprecations.push({ ...at, rule: 'likely-typo', ...text })
+      }
     const renamed = this.#renamed(branches, own, place)
     let current: Record<string, unknown> = renamed
     for (const [key, item] of Object.entries(renamed)) {

@@ -66,21 +66,15 @@ export function oneOf<const W extends readonly string[]>(words: W, options: Opti
 }
 
 /** Creates the schema of a duration such as `5s`. */
-export function duration(range: { min: string; max: string }, options: Options) {
-  return Type.String({
-    pattern: DURATION_PATTERN,
-    bounds: { unit: 'duration', ...range } satisfies Bounds,
-    ...options,
-  })
+export function duration(min: string, max: string, options: Options) {
+  const bounds: Bounds = { unit: 'duration', min, max }
+  return Type.String({ pattern: DURATION_PATTERN, bounds, ...options })
 }
 
 /** Creates the schema of a size such as `16kb`. */
-export function size(range: { min: string; max: string }, options: Options) {
-  return Type.String({
-    pattern: SIZE_PATTERN,
-    bounds: { unit: 'size', ...range } satisfies Bounds,
-    ...options,
-  })
+export function size(min: string, max: string, options: Options) {
+  const bounds: Bounds = { unit: 'size', min, max }
+  return Type.String({ pattern: SIZE_PATTERN, bounds, ...options })
 }
 
 /** Creates the schema of a ratio such as `20%`. */

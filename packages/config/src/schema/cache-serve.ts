@@ -3,18 +3,18 @@ import { duration, integer, mapOf, object, size, text } from './build.js'
 import { certificate } from './listener.js'
 import { stateSchema } from './state.js'
 
-const timeToLive = { min: '1ms', max: '365d' }
-const memory = { min: '8mb', max: '64gb' }
+const timeToLive = ['1ms', '365d'] as const
+const memory = ['8mb', '64gb'] as const
 
 const space = object(
   {
     ttl: Type.Optional(
-      duration(timeToLive, {
+      duration(...timeToLive, {
         description: 'Default lifetime of values in this space. Absent: `ttl` of the server.',
       }),
     ),
     maxBytes: Type.Optional(
-      size(memory, {
+      size(...memory, {
         description: 'Memory reserved for this space, so that other spaces cannot evict its values.',
       }),
     ),
@@ -36,10 +36,10 @@ const persist = object(
       default: 'sluice-cache:',
       description: 'Prefix of all keys. Each cache server needs its own prefix.',
     }),
-    timeout: duration(
-      { min: '10ms', max: '10s' },
-      { default: '250ms', description: 'Maximum time that a request waits for the store.' },
-    ),
+    timeout: duration('10ms', '10s', {
+      default: '250ms',
+      description: 'Maximum time that a request waits for the store.',
+    }),
     tls,
   },
   {
@@ -61,15 +61,15 @@ export const cacheServeSchema = object(
       description: 'Listen address. `token` is required unless the address is loopback.',
     }),
     workers: integer(1, 64, { default: 1, description: 'Number of server threads.' }),
-    maxBytes: size(memory, {
+    maxBytes: size(...memory, {
       default: '256mb',
       description: 'Memory for values that are not in a space with its own `maxBytes`.',
     }),
-    maxObjectBytes: size(
-      { min: '1b', max: '2mb' },
-      { default: '1mb', description: 'Largest value. At most one eighth of the memory of its space.' },
-    ),
-    ttl: duration(timeToLive, {
+    maxObjectBytes: size('1b', '2mb', {
+      default: '1mb',
+      description: 'Largest value. At most one eighth of the memory of its space.',
+    }),
+    ttl: duration(...timeToLive, {
       default: '1h',
       description: 'Default lifetime of a value that is stored without one.',
     }),

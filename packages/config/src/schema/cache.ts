@@ -23,10 +23,10 @@ export const cacheSchema = object(
     token: Type.Optional(
       Type.String({ secret: true, minLength: 1, maxLength: 4096, description: 'Token of the cache server.' }),
     ),
-    timeout: duration(
-      { min: '10ms', max: '10s' },
-      { default: '250ms', description: 'Maximum time for a response, including the wait for a connection.' },
-    ),
+    timeout: duration('10ms', '10s', {
+      default: '250ms',
+      description: 'Maximum time for a response, including the wait for a connection.',
+    }),
     connections: integer(1, 1024, {
       default: 32,
       description: 'Maximum number of connections from each worker.',

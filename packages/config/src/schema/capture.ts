@@ -32,10 +32,7 @@ const settings = {
   responseUp: region('Response as received from the target.'),
   responseOut: region('Response as sent to the client.'),
   maxBodyBytes: Type.Optional(
-    size(
-      { min: '1b', max: '64kb' },
-      { description: 'Maximum number of recorded bytes per body. Default: 4kb.' },
-    ),
+    size('1b', '64kb', { description: 'Maximum number of recorded bytes per body. Default: 4kb.' }),
   ),
   sha256: Type.Optional(
     Type.Boolean({ description: 'Records the SHA-256 of each complete body. Default: false.' }),

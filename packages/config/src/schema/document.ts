@@ -35,45 +35,36 @@ const kubernetesSchema = object(
 
 const drain = object(
   {
-    delay: duration(
-      { min: '0s', max: '10m' },
-      {
-        default: '0s',
-        description: 'Time between failing the readiness check (503) and closing the listeners.',
-      },
-    ),
-    timeout: duration(
-      { min: '0s', max: '1h' },
-      {
-        default: '30s',
-        description:
-          'Maximum time for requests in flight to finish. Then their connections are closed and the exit code is 1.',
-      },
-    ),
+    delay: duration('0s', '10m', {
+      default: '0s',
+      description: 'Time between failing the readiness check (503) and closing the listeners.',
+    }),
+    timeout: duration('0s', '1h', {
+      default: '30s',
+      description:
+        'Maximum time for requests in flight to finish. Then their connections are closed and the exit code is 1.',
+    }),
   },
   { default: {}, description: 'Graceful shutdown.' },
 )
 
 const overload = object(
   {
-    maxLoopDelay: duration(
-      { min: '0s', max: '10s' },
-      {
-        default: '100ms',
-        description:
-          'Event loop delay above which a worker sheds load: it rejects requests with 503 that it cannot serve in time, starting with routes with `criticality: low`. 0s disables this.',
-      },
-    ),
+    maxLoopDelay: duration('0s', '10s', {
+      default: '100ms',
+      description:
+        'Event loop delay above which a worker sheds load: it rejects requests with 503 that it cannot serve in time, starting with routes with `criticality: low`. 0s disables this.',
+    }),
     maxInFlight: Type.Optional(
       integer(1, 1_000_000, {
         description:
           'Maximum number of requests in flight per worker. More are rejected with 503: requests with `criticality: low` from 80 % of this limit, `critical` ones from 120 %. Absent: no limit.',
       }),
     ),
-    retryAfter: duration(
-      { min: '1s', max: '1h' },
-      { default: '1s', description: 'Value of the Retry-After header of these 503 responses.' },
-    ),
+    retryAfter: duration('1s', '1h', {
+      default: '1s',
+      description: 'Value of the Retry-After header of these 503 responses.',
+    }),
   },
   { default: {}, description: 'Load shedding when a worker is overloaded.' },
 )

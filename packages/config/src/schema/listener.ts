@@ -23,27 +23,24 @@ const namedCertificate = object(
 
 const limits = object(
   {
-    headerBytes: size(
-      { min: '1kb', max: '1mb' },
-      { default: '16kb', description: 'Maximum size of the request head. Larger: 431.' },
-    ),
+    headerBytes: size('1kb', '1mb', {
+      default: '16kb',
+      description: 'Maximum size of the request head. Larger: 431.',
+    }),
     headers: integer(1, 1000, { default: 100, description: 'Maximum number of header lines. More: 431.' }),
-    urlBytes: size(
-      { min: '64b', max: '64kb' },
-      { default: '8kb', description: 'Maximum length of the request target. Longer: 414.' },
-    ),
-    bodyBytes: size(
-      { min: '0b', max: '1024gb' },
-      { default: '10mb', description: 'Maximum size of the request body. Larger: 413.' },
-    ),
-    bodyBufferBytes: size(
-      { min: '0b', max: '16mb' },
-      {
-        default: '64kb',
-        description:
-          'Number of request body bytes that are buffered before a connection to the upstream is used. Smaller bodies are buffered completely.',
-      },
-    ),
+    urlBytes: size('64b', '64kb', {
+      default: '8kb',
+      description: 'Maximum length of the request target. Longer: 414.',
+    }),
+    bodyBytes: size('0b', '1024gb', {
+      default: '10mb',
+      description: 'Maximum size of the request body. Larger: 413.',
+    }),
+    bodyBufferBytes: size('0b', '16mb', {
+      default: '64kb',
+      description:
+        'Number of request body bytes that are buffered before a connection to the upstream is used. Smaller bodies are buffered completely.',
+    }),
     connections: integer(1, 1_000_000, {
       default: 10_000,
       description: 'Maximum number of open connections per worker.',
@@ -55,43 +52,31 @@ const limits = object(
       }),
     ),
     keepAlive: Type.Optional(
-      duration(
-        { min: '1s', max: '1h' },
-        {
-          description:
-            'Maximum idle time of a client connection between requests (`engine: node`; fixed at 10 s with `uws`). Default: 75s.',
-        },
-      ),
+      duration('1s', '1h', {
+        description:
+          'Maximum idle time of a client connection between requests (`engine: node`; fixed at 10 s with `uws`). Default: 75s.',
+      }),
     ),
     headTimeout: Type.Optional(
-      duration(
-        { min: '1s', max: '10m' },
-        {
-          description:
-            'Maximum time to receive a request head or to finish a TLS handshake, then 408 (`engine: node`; fixed at 10 s with `uws`). Default: 10s.',
-        },
-      ),
-    ),
-    bodyIdle: duration(
-      { min: '1s', max: '1h' },
-      { default: '30s', description: 'Maximum idle time within a request body, then 408.' },
-    ),
-    minBodyRate: size(
-      { min: '0b', max: '1gb' },
-      {
-        default: '240b',
+      duration('1s', '10m', {
         description:
-          'Minimum upload rate in bytes per second. A client that is more than `bodyIdle` behind gets 408. 0b disables this.',
-      },
+          'Maximum time to receive a request head or to finish a TLS handshake, then 408 (`engine: node`; fixed at 10 s with `uws`). Default: 10s.',
+      }),
     ),
-    minReadRate: size(
-      { min: '0b', max: '1gb' },
-      {
-        default: '240b',
-        description:
-          'Minimum download rate in bytes per second while response data is waiting. A client that is more than `timeouts.idle` behind is disconnected. 0b disables this.',
-      },
-    ),
+    bodyIdle: duration('1s', '1h', {
+      default: '30s',
+      description: 'Maximum idle time within a request body, then 408.',
+    }),
+    minBodyRate: size('0b', '1gb', {
+      default: '240b',
+      description:
+        'Minimum upload rate in bytes per second. A client that is more than `bodyIdle` behind gets 408. 0b disables this.',
+    }),
+    minReadRate: size('0b', '1gb', {
+      default: '240b',
+      description:
+        'Minimum download rate in bytes per second while response data is waiting. A client that is more than `timeouts.idle` behind is disconnected. 0b disables this.',
+    }),
   },
   { default: {}, deprecatedKeys: { bodyBuffer: 'bodyBufferBytes' }, description: 'Limits for clients.' },
 )

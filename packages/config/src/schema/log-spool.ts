@@ -9,17 +9,14 @@ export const spool = object(
         'Spool folder. Absent: data/spool, or data/spool-ID for an entry of log.outputs, in the working directory.',
       ),
     ),
-    maxBytes: size(
-      { min: '8mb', max: '100000gb' },
-      { default: '2gb', description: 'Maximum size of the spool, for all workers together.' },
-    ),
-    minFreeBytes: size(
-      { min: '0b', max: '100000gb' },
-      {
-        default: '50mb',
-        description: 'Minimum free disk space. With less, records are queued in memory, as on a full disk.',
-      },
-    ),
+    maxBytes: size('8mb', '100000gb', {
+      default: '2gb',
+      description: 'Maximum size of the spool, for all workers together.',
+    }),
+    minFreeBytes: size('0b', '100000gb', {
+      default: '50mb',
+      description: 'Minimum free disk space. With less, records are queued in memory, as on a full disk.',
+    }),
     whenFull: oneOf(['drop-oldest', 'drop-newest'], {
       default: 'drop-oldest',
       description: 'Records that are dropped when `maxBytes` is reached. Dropped records are counted.',

@@ -63,14 +63,11 @@ export const syslog = object(
         'SD-ID of the structured data. The number is a private enterprise number; 32473 is reserved for examples.',
       expects: 'a name with an enterprise number, such as traffic@32473',
     }),
-    maxMessageBytes: size(
-      { min: '480b', max: '1mb' },
-      {
-        default: '8kb',
-        description:
-          'Maximum message size. Longer messages become dead letters. Receivers also have their own limits.',
-      },
-    ),
+    maxMessageBytes: size('480b', '1mb', {
+      default: '8kb',
+      description:
+        'Maximum message size. Longer messages become dead letters. Receivers also have their own limits.',
+    }),
     tls: syslogTls,
     spool,
   },
@@ -115,10 +112,10 @@ const httpTls = object(
   { default: {}, description: 'TLS settings for `https://` URLs.' },
 )
 
-const httpTimeout = duration(
-  { min: '100ms', max: '10m' },
-  { default: '30s', description: 'Maximum time from the start of a request to the end of its response.' },
-)
+const httpTimeout = duration('100ms', '10m', {
+  default: '30s',
+  description: 'Maximum time from the start of a request to the end of its response.',
+})
 
 /** Schema of the settings of a `webhook` target. */
 export const webhook = object(
@@ -230,14 +227,11 @@ export const kafka = object(
       default: 'none',
       description: 'Compression of batches.',
     }),
-    maxBatchBytes: size(
-      { min: '1kb', max: '16mb' },
-      {
-        default: '1mb',
-        description:
-          'Maximum size of a request before compression. Set it to the `max.message.bytes` of the topic.',
-      },
-    ),
+    maxBatchBytes: size('1kb', '16mb', {
+      default: '1mb',
+      description:
+        'Maximum size of a request before compression. Set it to the `max.message.bytes` of the topic.',
+    }),
     clientId: Type.String({
       pattern: APP_NAME,
       keepsReference: true,
@@ -245,14 +239,14 @@ export const kafka = object(
       description: 'Client id for quotas and logs of the brokers.',
       expects: 'a name of up to 48 printable characters without spaces',
     }),
-    connectTimeout: duration(
-      { min: '100ms', max: '1m' },
-      { default: '5s', description: 'Maximum time to open a connection.' },
-    ),
-    timeout: duration(
-      { min: '100ms', max: '10m' },
-      { default: '30s', description: 'Maximum time from the start of a request to the end of its response.' },
-    ),
+    connectTimeout: duration('100ms', '1m', {
+      default: '5s',
+      description: 'Maximum time to open a connection.',
+    }),
+    timeout: duration('100ms', '10m', {
+      default: '30s',
+      description: 'Maximum time from the start of a request to the end of its response.',
+    }),
     sasl: Type.Optional(sasl),
     tls: Type.Optional(
       object(clientTls, { description: 'TLS settings. Absent: connections are not encrypted.' }),

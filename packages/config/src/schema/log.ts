@@ -18,15 +18,14 @@ const file = object(
         'Folder of the log files. Absent: data/traffic, or data/traffic-ID for an entry of log.outputs, in the working directory.',
       ),
     ),
-    maxBytes: size(
-      { min: '1mb', max: '100000gb' },
-      { default: '1gb', description: 'Maximum size of all files together. The oldest files are deleted.' },
-    ),
+    maxBytes: size('1mb', '100000gb', {
+      default: '1gb',
+      description: 'Maximum size of all files together. The oldest files are deleted.',
+    }),
     segmentBytes: Type.Optional(
-      size(
-        { min: '64kb', max: '16gb' },
-        { description: 'Size at which a new file is started. Absent: 64mb, but at most half of `maxBytes`.' },
-      ),
+      size('64kb', '16gb', {
+        description: 'Size at which a new file is started. Absent: 64mb, but at most half of `maxBytes`.',
+      }),
     ),
   },
   { default: {}, description: 'Settings of a `file` target.' },
@@ -83,10 +82,7 @@ const elasticsearch = object(
       description: 'Compresses requests, which saves bandwidth and costs CPU time.',
     }),
     retention: Type.Optional(
-      duration(
-        { min: '1d', max: '36500d' },
-        { description: 'Age at which records are deleted. Absent: never.' },
-      ),
+      duration('1d', '36500d', { description: 'Age at which records are deleted. Absent: never.' }),
     ),
     replicas: integer(0, 10, {
       default: 1,
@@ -111,7 +107,8 @@ const geo = object(
   { description: 'Adds the country and location of clients to records. Absent: disabled.' },
 )
 
-const KINDS = [
+/** Kinds of log targets, in the order of the manual. */
+export const LOG_TARGET_KINDS = [
   'file',
   'elasticsearch',
   'stdout',
@@ -124,7 +121,7 @@ const KINDS = [
 ] as const
 
 /** Kinds of log targets. */
-export const LOG_SINKS = [...KINDS, 'none'] as const
+export const LOG_SINKS = [...LOG_TARGET_KINDS, 'none'] as const
 
 /** Kind of a log target. */
 export type LogSinkName = (typeof LOG_SINKS)[number]
@@ -150,7 +147,7 @@ const settings = {
 const output = object(
   {
     id: name('Name of the target in metrics and in /v1/log. `main` is reserved for log.sink.'),
-    sink: oneOf(KINDS, { description: 'Kind of the target.' }),
+    sink: oneOf(LOG_TARGET_KINDS, { description: 'Kind of the target.' }),
     when: Type.Optional(
       text('record-condition', { description: 'Condition (CEL). Only matching requests are recorded.' }),
     ),
@@ -176,14 +173,11 @@ export const logSchema = object(
       description: 'Additional targets, each with its own filter.',
     }),
     geo: Type.Optional(geo),
-    slowAfter: duration(
-      { min: '1ms', max: '1h' },
-      {
-        default: '1s',
-        description:
-          'Duration from which a call counts as slow. Its record then also contains policies, connections and event loop delay, like the record of a failed call.',
-      },
-    ),
+    slowAfter: duration('1ms', '1h', {
+      default: '1s',
+      description:
+        'Duration from which a call counts as slow. Its record then also contains policies, connections and event loop delay, like the record of a failed call.',
+    }),
     unknownRoutes: Type.Boolean({
       default: true,
       description: 'Records requests that match no route, and requests that are rejected before routing.',

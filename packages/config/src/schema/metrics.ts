@@ -19,10 +19,7 @@ export const metricsSchema = object(
       object(
         {
           ...otlpKeys('/v1/metrics'),
-          interval: duration(
-            { min: '1s', max: '1h' },
-            { default: '30s', description: 'Time between two exports.' },
-          ),
+          interval: duration('1s', '1h', { default: '30s', description: 'Time between two exports.' }),
         },
         {
           description:

@@ -14,10 +14,10 @@ export function otlpKeys(path: string) {
       maxProperties: 50,
     }),
     compress: Type.Boolean({ default: false, description: 'Compresses request bodies with gzip.' }),
-    timeout: duration(
-      { min: '100ms', max: '10m' },
-      { default: '30s', description: 'Maximum time from the start of a request to the end of its response.' },
-    ),
+    timeout: duration('100ms', '10m', {
+      default: '30s',
+      description: 'Maximum time from the start of a request to the end of its response.',
+    }),
     tls: object(
       {
         caFile: Type.Optional(filePath("CA certificates to trust instead of the system's, PEM.")),

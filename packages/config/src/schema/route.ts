@@ -147,21 +147,15 @@ const redirect = object(
 
 const websocket = object(
   {
-    idleTimeout: duration(
-      { min: '50ms', max: '24h' },
-      {
-        default: '60s',
-        description: 'Maximum time without traffic in either direction, then close code 1001.',
-      },
-    ),
-    maxMessageBytes: size(
-      { min: '1b', max: '1gb' },
-      {
-        default: '1mb',
-        description:
-          'Maximum message size on the wire. A larger message closes the connection with code 1009. `engine: uws` supports at most 1 MB.',
-      },
-    ),
+    idleTimeout: duration('50ms', '24h', {
+      default: '60s',
+      description: 'Maximum time without traffic in either direction, then close code 1001.',
+    }),
+    maxMessageBytes: size('1b', '1gb', {
+      default: '1mb',
+      description:
+        'Maximum message size on the wire. A larger message closes the connection with code 1009. `engine: uws` supports at most 1 MB.',
+    }),
     rate: Type.Optional(
       integer(1, 1_000_000, {
         description:

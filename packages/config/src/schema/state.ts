@@ -45,22 +45,15 @@ export const stateSchema = object(
       description:
         'Prefix of all keys. Gateways with the same server, database and prefix share their state. A prefix with braces such as `{a}:` makes a cluster store all keys on one node.',
     }),
-    timeout: duration(
-      { min: '10ms', max: '10s' },
-      {
-        default: '250ms',
-        description:
-          'Maximum time for a response. After it, policies behave as if the store were unavailable.',
-      },
-    ),
-    slowAfter: duration(
-      { min: '5ms', max: '10s' },
-      {
-        default: '150ms',
-        description:
-          'Average response time above which the server counts as slow. `rate-limit` and `quota` then follow `onStoreDown`, until the average has been below half of this value for 5 s. A value above `timeout` disables this check.',
-      },
-    ),
+    timeout: duration('10ms', '10s', {
+      default: '250ms',
+      description: 'Maximum time for a response. After it, policies behave as if the store were unavailable.',
+    }),
+    slowAfter: duration('5ms', '10s', {
+      default: '150ms',
+      description:
+        'Average response time above which the server counts as slow. `rate-limit` and `quota` then follow `onStoreDown`, until the average has been below half of this value for 5 s. A value above `timeout` disables this check.',
+    }),
     tls,
   },
   {

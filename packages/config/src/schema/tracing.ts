@@ -27,7 +27,7 @@ const keep = object(
     errors: Type.Boolean({ default: true, description: 'Failed requests (`result: error` in the log).' }),
     blocked: Type.Boolean({ default: false, description: 'Requests that a policy has refused.' }),
     slowerThan: Type.Optional(
-      duration({ min: '1ms', max: '1h' }, { description: 'Requests that took longer. Absent: none.' }),
+      duration('1ms', '1h', { description: 'Requests that took longer. Absent: none.' }),
     ),
   },
   {

@@ -2,17 +2,17 @@ import { Type } from '@sinclair/typebox'
 import { duration, integer, mapOf, object, ratio, text } from './build.js'
 
 const windowKeys = {
-  window: duration(
-    { min: '1s', max: '10m' },
-    { default: '10s', description: 'Time window over which attempts and failures are counted.' },
-  ),
+  window: duration('1s', '10m', {
+    default: '10s',
+    description: 'Time window over which attempts and failures are counted.',
+  }),
   minRequests: integer(1, 1_000_000, {
     default: 20,
     description: 'Minimum number of attempts in the window before the ratios are evaluated.',
   }),
 }
 
-const slowAfter = (description: string) => Type.Optional(duration({ min: '1ms', max: '1h' }, { description }))
+const slowAfter = (description: string) => Type.Optional(duration('1ms', '1h', { description }))
 
 /** Schema of `breaker` of an upstream. */
 export const breakerSchema = object(
@@ -25,14 +25,14 @@ export const breakerSchema = object(
     }),
     slowAfter: slowAfter('Time to the response head from which an attempt counts as slow. Absent: never.'),
     slowRatio: ratio({ default: '50%', description: 'Share of slow attempts that opens the breaker.' }),
-    openFor: duration(
-      { min: '100ms', max: '1h' },
-      { default: '5s', description: 'Time until the first probes. It doubles after each failed probe.' },
-    ),
-    maxOpenFor: duration(
-      { min: '100ms', max: '24h' },
-      { default: '1m', description: 'Maximum value that `openFor` grows to.' },
-    ),
+    openFor: duration('100ms', '1h', {
+      default: '5s',
+      description: 'Time until the first probes. It doubles after each failed probe.',
+    }),
+    maxOpenFor: duration('100ms', '24h', {
+      default: '1m',
+      description: 'Maximum value that `openFor` grows to.',
+    }),
     probes: integer(1, 1000, {
       default: 1,
       description: 'Number of probe requests. The breaker closes if all of them succeed.',
@@ -55,17 +55,14 @@ export const outlierSchema = object(
     ...windowKeys,
     failureRatio: ratio({ default: '50%', description: 'Share of failures that ejects a target.' }),
     slowAfter: slowAfter('Time to the response head from which an attempt counts as failed. Absent: never.'),
-    ejectFor: duration(
-      { min: '100ms', max: '1h' },
-      {
-        default: '30s',
-        description: 'Time that a target is ejected. It doubles with each consecutive ejection.',
-      },
-    ),
-    maxEjectFor: duration(
-      { min: '100ms', max: '24h' },
-      { default: '5m', description: 'Maximum value that `ejectFor` grows to.' },
-    ),
+    ejectFor: duration('100ms', '1h', {
+      default: '30s',
+      description: 'Time that a target is ejected. It doubles with each consecutive ejection.',
+    }),
+    maxEjectFor: duration('100ms', '24h', {
+      default: '5m',
+      description: 'Maximum value that `ejectFor` grows to.',
+    }),
     maxEjected: ratio({
       default: '50%',
       description: 'Maximum share of targets that are ejected at the same time, rounded down.',
@@ -87,12 +84,12 @@ const statusRange = Type.Union([
 export const healthSchema = object(
   {
     path: text('path', { description: 'Path that is requested with GET.' }),
-    interval: duration({ min: '100ms', max: '1h' }, { default: '5s', description: 'Time between checks.' }),
+    interval: duration('100ms', '1h', { default: '5s', description: 'Time between checks.' }),
     jitter: ratio({ default: '10%', description: 'Random variation of the interval.' }),
-    timeout: duration(
-      { min: '10ms', max: '1m' },
-      { default: '1s', description: 'Maximum time for the complete response.' },
-    ),
+    timeout: duration('10ms', '1m', {
+      default: '1s',
+      description: 'Maximum time for the complete response.',
+    }),
     unhealthyAfter: integer(1, 100, {
       default: 3,
       description: 'Number of consecutive failures after which a target is unhealthy.',

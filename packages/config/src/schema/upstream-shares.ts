@@ -21,10 +21,7 @@ export const stickySchema = object(
         'Secret that signs the cookie, at least 16 characters. Use a reference such as ${env:STICKY_KEY}. Changing it ends all sessions.',
     }),
     ttl: Type.Optional(
-      duration(
-        { min: '1s', max: '365d' },
-        { description: 'Lifetime of the cookie. Absent: until the browser is closed.' },
-      ),
+      duration('1s', '365d', { description: 'Lifetime of the cookie. Absent: until the browser is closed.' }),
     ),
     path: Type.Optional(text('path', { description: 'Path attribute of the cookie. Absent: /.' })),
     httpOnly: Type.Boolean({
@@ -55,27 +52,21 @@ const abort = object(
       }),
     ),
     slower: Type.Optional(
-      duration(
-        { min: '1ms', max: '10m' },
-        {
-          description:
-            'Stops the canary if its mean time to the response head exceeds that of the primaries by more than this.',
-        },
-      ),
+      duration('1ms', '10m', {
+        description:
+          'Stops the canary if its mean time to the response head exceeds that of the primaries by more than this.',
+      }),
     ),
-    window: duration(
-      { min: '1s', max: '1h' },
-      { default: '1m', description: 'Time window over which both are measured.' },
-    ),
+    window: duration('1s', '1h', { default: '1m', description: 'Time window over which both are measured.' }),
     minRequests: integer(1, 1_000_000, {
       default: 50,
       description:
         'Minimum number of responses in the window, from the canary and from the primaries, before they are compared.',
     }),
-    cooldown: duration(
-      { min: '1s', max: '24h' },
-      { default: '5m', description: 'Time until the canary receives requests again.' },
-    ),
+    cooldown: duration('1s', '24h', {
+      default: '5m',
+      description: 'Time until the canary receives requests again.',
+    }),
   },
   {
     choice: { keys: ['errors', 'slower'], min: 1, max: 2 },
@@ -111,10 +102,10 @@ const compare = object(
       description: 'Response headers to compare, in addition to the status.',
     }),
     json: Type.Boolean({ default: true, description: 'Compares JSON bodies.' }),
-    maxBodyBytes: size(
-      { min: '0b', max: '1mb' },
-      { default: '64kb', description: 'Maximum body size. Larger bodies are not compared.' },
-    ),
+    maxBodyBytes: size('0b', '1mb', {
+      default: '64kb',
+      description: 'Maximum body size. Larger bodies are not compared.',
+    }),
   },
   {
     deprecatedKeys: { maxBody: 'maxBodyBytes' },
@@ -132,18 +123,12 @@ export const mirrorSchema = object(
       description:
         'Maximum number of mirrored requests in flight per worker. Requests above it are not mirrored.',
     }),
-    maxBodyBytes: size(
-      { min: '0b', max: '1mb' },
-      {
-        default: '64kb',
-        description:
-          'Maximum body size. Requests with larger or streamed bodies (see limits.bodyBufferBytes of the listener) are not mirrored.',
-      },
-    ),
-    timeout: duration(
-      { min: '1ms', max: '10m' },
-      { default: '10s', description: 'Maximum time for a mirrored request.' },
-    ),
+    maxBodyBytes: size('0b', '1mb', {
+      default: '64kb',
+      description:
+        'Maximum body size. Requests with larger or streamed bodies (see limits.bodyBufferBytes of the listener) are not mirrored.',
+    }),
+    timeout: duration('1ms', '10m', { default: '10s', description: 'Maximum time for a mirrored request.' }),
     compare: Type.Optional(compare),
   },
   {

@@ -38,22 +38,16 @@ const target = object(
 )
 
 const timeLimits = {
-  connect: duration(
-    { min: '1ms', max: '10m' },
-    { default: '1s', description: 'Maximum time to connect, including TLS.' },
-  ),
-  headers: duration(
-    { min: '1ms', max: '1h' },
-    { default: '10s', description: 'Maximum time from the end of the request to the response head.' },
-  ),
-  idle: duration(
-    { min: '1ms', max: '1h' },
-    { default: '30s', description: 'Maximum idle time within a body.' },
-  ),
-  total: duration(
-    { min: '0s', max: '24h' },
-    { default: '60s', description: 'Maximum time for the whole exchange. 0s: no limit.' },
-  ),
+  connect: duration('1ms', '10m', { default: '1s', description: 'Maximum time to connect, including TLS.' }),
+  headers: duration('1ms', '1h', {
+    default: '10s',
+    description: 'Maximum time from the end of the request to the response head.',
+  }),
+  idle: duration('1ms', '1h', { default: '30s', description: 'Maximum idle time within a body.' }),
+  total: duration('0s', '24h', {
+    default: '60s',
+    description: 'Maximum time for the whole exchange. 0s: no limit.',
+  }),
 }
 
 const { connect, headers, idle, total } = timeLimits
@@ -88,21 +82,15 @@ const retry = object(
           'Statuses that cause a retry, from a target or from the gateway itself (502 and 504). Only requests with an idempotent method or an Idempotency-Key are retried, and only while their body is buffered. Empty: none.',
       },
     ),
-    backoff: duration(
-      { min: '0s', max: '1m' },
-      {
-        default: '25ms',
-        description: 'Maximum random delay before the first retry. It doubles with each retry.',
-      },
-    ),
-    maxBackoff: duration(
-      { min: '0s', max: '10m' },
-      {
-        default: '1s',
-        description:
-          'Maximum value that `backoff` grows to. A longer `Retry-After` is forwarded to the client instead of retrying.',
-      },
-    ),
+    backoff: duration('0s', '1m', {
+      default: '25ms',
+      description: 'Maximum random delay before the first retry. It doubles with each retry.',
+    }),
+    maxBackoff: duration('0s', '10m', {
+      default: '1s',
+      description:
+        'Maximum value that `backoff` grows to. A longer `Retry-After` is forwarded to the client instead of retrying.',
+    }),
   },
   { default: {}, description: 'Retries of attempts that fail before the response starts.' },
 )
@@ -140,14 +128,14 @@ const resolve = object(
       maxItems: 10,
       description: "Name servers such as `10.0.0.2` or `10.0.0.2:5353`. Empty: the system's.",
     }),
-    minTtl: duration(
-      { min: '100ms', max: '1h' },
-      { default: '1s', description: 'Minimum time between lookups of a name, even if its TTL is shorter.' },
-    ),
-    maxTtl: duration(
-      { min: '100ms', max: '24h' },
-      { default: '30s', description: 'Maximum time between lookups of a name, even if its TTL is longer.' },
-    ),
+    minTtl: duration('100ms', '1h', {
+      default: '1s',
+      description: 'Minimum time between lookups of a name, even if its TTL is shorter.',
+    }),
+    maxTtl: duration('100ms', '24h', {
+      default: '30s',
+      description: 'Maximum time between lookups of a name, even if its TTL is longer.',
+    }),
   },
   {
     description:
@@ -229,30 +217,24 @@ export const upstreamSchema = object(
       description:
         'Maximum number of requests that wait for a connection, per worker and target. More are answered with 503.',
     }),
-    pendingTimeout: duration(
-      { min: '1ms', max: '10m' },
-      {
-        default: '250ms',
-        description:
-          'Maximum time to wait for a connection, then 503. While the oldest request has waited half of it, new requests are answered with 503 at once.',
-      },
-    ),
-    keepAlive: duration(
-      { min: '1ms', max: '1h' },
-      { default: '4s', description: 'Time after which idle connections are closed.' },
-    ),
-    maxHeaderBytes: size(
-      { min: '1kb', max: '1mb' },
-      { default: '16kb', description: 'Maximum size of the response head.' },
-    ),
-    responseBufferBytes: size(
-      { min: '0b', max: '64mb' },
-      {
-        default: '1mb',
-        description:
-          'Maximum number of response bytes that are buffered for a slow client, to free the connection to the target early. The total per worker is 64 MB.',
-      },
-    ),
+    pendingTimeout: duration('1ms', '10m', {
+      default: '250ms',
+      description:
+        'Maximum time to wait for a connection, then 503. While the oldest request has waited half of it, new requests are answered with 503 at once.',
+    }),
+    keepAlive: duration('1ms', '1h', {
+      default: '4s',
+      description: 'Time after which idle connections are closed.',
+    }),
+    maxHeaderBytes: size('1kb', '1mb', {
+      default: '16kb',
+      description: 'Maximum size of the response head.',
+    }),
+    responseBufferBytes: size('0b', '64mb', {
+      default: '1mb',
+      description:
+        'Maximum number of response bytes that are buffered for a slow client, to free the connection to the target early. The total per worker is 64 MB.',
+    }),
     timeouts: object(timeLimits, { default: {}, description: 'Timeouts.' }),
     retry,
     breaker: Type.Optional(breakerSchema),

@@ -96,22 +96,16 @@ export const vaultSchema = object(
     engine: oneOf(['kv-v2', 'kv-v1'], { default: 'kv-v2', description: 'Version of the KV secrets engine.' }),
     auth: Type.Optional(auth),
     tls,
-    refresh: duration(
-      { min: '1s', max: '24h' },
-      {
-        default: '5m',
-        description:
-          'Interval for reading the secrets again. If the lease of a secret is shorter, the lease counts.',
-      },
-    ),
-    timeout: duration(
-      { min: '1s', max: '5m' },
-      {
-        default: '30s',
-        description:
-          'Maximum time to wait for Vault when a document is loaded, including repeated attempts. A single attempt takes at most 5 s.',
-      },
-    ),
+    refresh: duration('1s', '24h', {
+      default: '5m',
+      description:
+        'Interval for reading the secrets again. If the lease of a secret is shorter, the lease counts.',
+    }),
+    timeout: duration('1s', '5m', {
+      default: '30s',
+      description:
+        'Maximum time to wait for Vault when a document is loaded, including repeated attempts. A single attempt takes at most 5 s.',
+    }),
   },
   {
     description:

@@ -57,48 +57,22 @@ export function checkParameters({ whole, catalog, folder, report }: Inspection):
 
 /** Warns about unused upstreams, APIs, groups and policies. */
 export function checkUnused({ document, origins, report }: Inspection): void {
+  const warn = (path: readonly (string | number)[], name: string, at: 'key' | 'value'): void => {
+    const [message, remedy] = [`no route uses the ${name}`, 'use it or remove it']
+    report.add({ path, at, severity: 'warning', rule: 'unused', message, remedy })
+  }
   for (const kind of ['upstream', 'api'] as const) {
     const used = new Set(document.routes.map((route) => route[kind]))
     const section = `${kind}s` as const
-    for (const name of Object.keys(document[section])) {
-      if (used.has(name)) continue
-      const message = `no route uses the ${kind} '${name}'`
-      const path = [section, name]
-      report.add({
-        path,
-        at: 'key',
-        severity: 'warning',
-        rule: 'unused',
-        message,
-        remedy: 'use it or remove it',
-      })
-    }
+    for (const name of Object.keys(document[section]))
+      if (!used.has(name)) warn([section, name], `${kind} '${name}'`, 'key')
   }
   const used = new Set(document.routes.flatMap((route) => route.policies))
-  for (const name of Object.keys(document.policyGroups)) {
-    if (used.has(name)) continue
-    const message = `no route uses the policy group '${name}'`
-    const path = ['policyGroups', name]
-    report.add({
-      path,
-      at: 'key',
-      severity: 'warning',
-      rule: 'unused',
-      message,
-      remedy: 'use it or remove it',
-    })
-  }
+  for (const name of Object.keys(document.policyGroups))
+    if (!used.has(name)) warn(['policyGroups', name], `policy group '${name}'`, 'key')
   const entries = new Set([...used, ...Object.values(document.policyGroups).flat()])
   for (const [policy, path] of origins.entries(document.policies, ['policies'])) {
-    if (entries.has(policy.id)) continue
     const location = [...path, 'id']
-    const message = `no route uses the policy ${report.quote(policy.id, location)}`
-    report.add({
-      path: location,
-      severity: 'warning',
-      rule: 'unused',
-      message,
-      remedy: 'use it or remove it',
-    })
+    if (!entries.has(policy.id)) warn(location, `policy ${report.quote(policy.id, location)}`, 'value')
   }
 }

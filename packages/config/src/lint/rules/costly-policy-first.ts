@@ -43,12 +43,8 @@ routes:
         const message = `${policy.use} runs after ${first}, which ${costly.cost} for each request`
         const remedy = `list ${policy.use} before ${first}, so that refused requests cost little`
         // Routes that share a group share the finding.
-        found.set(JSON.stringify([costly.step.definition, definition]), {
-          path,
-          message,
-          remedy,
-          scopes: [path, definition],
-        })
+        const key = JSON.stringify([costly.step.definition, definition])
+        found.set(key, { path, message, remedy, scopes: [path, definition] })
       }
     }
     return [...found.values()]

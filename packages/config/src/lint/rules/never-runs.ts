@@ -29,11 +29,8 @@ export const neverRuns: LintRule = {
     for (const { route, path, chain } of routeChains(subject)) {
       if (isNever(route.match.when, 'route', subject)) {
         const message = `the route '${route.id}' matches no request: its condition is always false`
-        findings.push({
-          path: [...path, 'match', 'when'],
-          message,
-          remedy: 'correct the condition, or remove the route',
-        })
+        const remedy = 'correct the condition, or remove the route'
+        findings.push({ path: [...path, 'match', 'when'], message, remedy })
       }
       let answering: string | null = null
       for (const step of chain) {
@@ -41,20 +38,12 @@ export const neverRuns: LintRule = {
         const scopes = [entry, definition]
         if (isNever(policy.when, 'policy', subject)) {
           const message = `${policy.use} never runs: its condition is always false`
-          findings.push({
-            path: [...definition, 'when'],
-            message,
-            remedy: 'correct the condition, or write enabled: false',
-            scopes,
-          })
+          const remedy = 'correct the condition, or write enabled: false'
+          findings.push({ path: [...definition, 'when'], message, remedy, scopes })
         } else if (answering !== null && !isFirst(policy.use, subject)) {
           const message = `${policy.use} never runs: ${answering} before it answers every request`
-          findings.push({
-            path: entry,
-            message,
-            remedy: `list it before ${answering}, or remove ${answering} or give it a condition`,
-            scopes,
-          })
+          const remedy = `list it before ${answering}, or remove ${answering} or give it a condition`
+          findings.push({ path: entry, message, remedy, scopes })
         } else if (policy.when === undefined && decisionOf(step, subject) === 'answer') answering = policy.use
       }
     }

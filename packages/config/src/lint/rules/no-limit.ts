@@ -1,9 +1,11 @@
 import { parseDuration, parseSize } from '@sluice/core'
 import { type DocumentPath, valueAt } from '../../diagnostic/document-path.js'
-import type { LintRule, LintSubject, RuleFinding } from './rule.js'
+import type { LintRule } from './rule.js'
 
 const LONG_MS = 600_000
 const LARGE_BYTES = 1024 ** 3
+/** A limit with its path, whether it is too high, and the message and remedy for that. */
+type Limit = readonly [path: DocumentPath, isTooHigh: boolean, message: string, remedy: string]
 
 /** Reports limits that are disabled or too high to protect the gateway. */
 export const noLimit: LintRule = {
@@ -17,62 +19,30 @@ routes: [{ id: orders, match: { path: /orders/* }, upstream: orders }]
   good: `upstreams: { orders: { targets: ['http://10.0.0.1:80'], timeouts: { total: 30s } } }
 routes: [{ id: orders, match: { path: /orders/* }, upstream: orders }]
 `,
-  check(subject) {
-    const { document, origins } = subject
-    const upstreams = Object.entries(document.upstreams).flatMap(([name, { timeouts }]) => {
+  check({ document, origins, written }) {
+    const upstreams = Object.entries(document.upstreams).flatMap(([name, { timeouts }]): Limit[] => {
       const path = ['upstreams', name, 'timeouts']
+      const remedy = 'set for example 60s, and use 0s only on routes that stream'
       const isOff = parseDuration(timeouts.total) === 0
-      return [
-        ...(isOff
-          ? [
-              finding(
-                [...path, 'total'],
-                'requests have no total timeout',
-                'set for example 60s, and use 0s only on routes that stream',
-              ),
-            ]
-          : []),
-        ...(['connect', 'headers', 'idle'] as const)
-          .filter((key) => parseDuration(timeouts[key]) > LONG_MS)
-          .map((key) =>
-            finding(
-              [...path, key],
-              `a hanging target holds a request for ${timeouts[key]}`,
-              'write at most 10m',
-            ),
-          ),
-      ]
+      const long = (['connect', 'headers', 'idle'] as const).map((key): Limit => {
+        const message = `a hanging target holds a request for ${timeouts[key]}`
+        return [[...path, key], parseDuration(timeouts[key]) > LONG_MS, message, 'write at most 10m']
+      })
+      return [[[...path, 'total'], isOff, 'requests have no total timeout', remedy], ...long]
     })
-    const listeners = origins
-      .entries(document.listeners, ['listeners'])
-      .flatMap(([{ limits }, path]) => [
-        ...(['minBodyRate', 'minReadRate'] as const)
-          .filter((key) => parseSize(limits[key]) === 0)
-          .map((key) =>
-            finding(
-              [...path, 'limits', key],
-              'slow clients can hold connections open',
-              'remove it, or write for example 240b',
-            ),
-          ),
-        ...(parseSize(limits.bodyBytes) > LARGE_BYTES
-          ? [
-              finding(
-                [...path, 'limits', 'bodyBytes'],
-                `any client can send bodies of up to ${limits.bodyBytes}`,
-                'write at most 1gb, and use body-limit on the routes that need more',
-              ),
-            ]
-          : []),
-      ])
-    return [...upstreams, ...listeners].filter(({ path }) => isWritten(path, subject))
+    const entries = origins.entries(document.listeners, ['listeners'])
+    const listeners = entries.flatMap(([{ limits }, listener]): Limit[] => {
+      const path = [...listener, 'limits']
+      const message = 'slow clients can hold connections open'
+      const slow = (['minBodyRate', 'minReadRate'] as const).map((key): Limit => {
+        return [[...path, key], parseSize(limits[key]) === 0, message, 'remove it, or write for example 240b']
+      })
+      const large = `any client can send bodies of up to ${limits.bodyBytes}`
+      const remedy = 'write at most 1gb, and use body-limit on the routes that need more'
+      return [...slow, [[...path, 'bodyBytes'], parseSize(limits.bodyBytes) > LARGE_BYTES, large, remedy]]
+    })
+    return [...upstreams, ...listeners].flatMap(([path, isTooHigh, message, remedy]) =>
+      isTooHigh && valueAt(written, path) !== undefined ? [{ path, message, remedy }] : [],
+    )
   },
-}
-
-function finding(path: DocumentPath, message: string, remedy: string): RuleFinding {
-  return { path, message, remedy }
-}
-
-function isWritten(path: DocumentPath, { written }: LintSubject): boolean {
-  return valueAt(written, path) !== undefined
 }

@@ -3,11 +3,33 @@ import type { LintRule } from './rule.js'
 const ORDERS = `upstreams: { orders: { targets: ['http://10.0.0.1:80'] } }\n`
 const ROUTE = 'routes: [{ id: orders, match: { path: /orders/* }, upstream: orders }]\n'
 
-/** The warnings of `gw validate`. The checks of the document report them with the id of their rule. */
-export const VALIDATION_WARNINGS: readonly LintRule[] = [
+/** Returns a document with a policy on its route. */
+const guarded = (policy: string): string =>
+  `${ORDERS}routes:
+  - id: orders
+    match: { path: /orders/* }
+    upstream: orders
+    policies: [${policy}]
+`
+
+/** Returns a document with a login on a path. */
+const login = (path: string): string => `${ORDERS}routes:
+  - id: orders
+    match: { path: ${path} }
+    upstream: orders
+    policies:
+      - use: oidc
+        with:
+          issuer: https://id.example.com
+          clientId: shop
+          clientSecret: '\${env:SECRET}'
+          redirectUri: https://shop.example.com/oauth2/callback
+          session: { secrets: ['\${env:SECRET}'] }
+`
+
+const WARNINGS: readonly Omit<LintRule, 'severity'>[] = [
   {
     id: 'shadowed-route',
-    severity: 'warning',
     title: 'A route is never reached, because another one matches all its requests.',
     why: 'The most specific route wins, unless a priority or a regular expression decides. Then a general route can hide a specific one.',
     bad: `${ORDERS}routes:
@@ -21,25 +43,13 @@ export const VALIDATION_WARNINGS: readonly LintRule[] = [
   },
   {
     id: 'consumer-limit',
-    severity: 'warning',
     title: 'A limit counts per consumer, but runs before authentication.',
     why: 'The consumer is only known after an authentication policy has run. Until then all callers share one counter, and one of them can use up the limit of all.',
-    bad: `${ORDERS}routes:
-  - id: orders
-    match: { path: /orders/* }
-    upstream: orders
-    policies: [{ use: rate-limit, with: { limit: 10/s, key: consumer.id } }]
-`,
-    good: `${ORDERS}routes:
-  - id: orders
-    match: { path: /orders/* }
-    upstream: orders
-    policies: [{ use: rate-limit, with: { limit: 10/s, key: client.ip } }]
-`,
+    bad: guarded('{ use: rate-limit, with: { limit: 10/s, key: consumer.id } }'),
+    good: guarded('{ use: rate-limit, with: { limit: 10/s, key: client.ip } }'),
   },
   {
     id: 'unused',
-    severity: 'warning',
     title: 'No route uses an upstream, API, policy or policy group.',
     why: 'An unused part often points to a typo in the route that should use it, or is left over from an earlier change.',
     bad: `${ORDERS}routes: [{ id: orders, match: { path: /orders/* }, respond: {} }]
@@ -48,7 +58,6 @@ export const VALIDATION_WARNINGS: readonly LintRule[] = [
   },
   {
     id: 'no-effect',
-    severity: 'warning',
     title: 'A setting has no effect without another one.',
     why: 'The document promises something that the gateway does not do.',
     bad: `upstreams: { orders: { targets: ['http://10.0.0.1:80'], tls: { minVersion: TLSv1.3 } } }\n${ROUTE}`,
@@ -56,15 +65,13 @@ export const VALIDATION_WARNINGS: readonly LintRule[] = [
   },
   {
     id: 'likely-typo',
-    severity: 'warning',
-    title: 'A value is valid, but is probably a typo.',
-    why: 'Unknown HTTP methods, parameters in the syntax of other gateways (`/orders/:id`), and placeholders where nothing replaces them are taken literally.',
+    title: 'A value or key is valid, but is probably a typo.',
+    why: 'Unknown HTTP methods, parameters in the syntax of other gateways (`/orders/:id`), and placeholders where nothing replaces them are taken literally. Keys that start with `x-`, such as `x-timeouts`, have no effect.',
     bad: `${ORDERS}routes: [{ id: orders, match: { path: '/orders/:id' }, upstream: orders }]\n`,
     good: `${ORDERS}routes: [{ id: orders, match: { path: '/orders/{id}' }, upstream: orders }]\n`,
   },
   {
     id: 'engine-limits',
-    severity: 'warning',
     title: 'A listener uses `engine: uws` with a setting that this engine supports only in part.',
     why: '`engine: uws` is faster, but does not reload certificates, compress WebSocket messages or keep all bytes of header values. Use `engine: node` where that matters.',
     bad: `listeners: [{ address: '0.0.0.0:8080' }]
@@ -76,75 +83,27 @@ routes: [{ id: orders, match: { path: /orders/*, headers: { x-tenant: a } }, res
   },
   {
     id: 'policy-settings',
-    severity: 'warning',
     title: 'A policy has settings that are rarely intended.',
     why: 'The policy itself gives the reason. For example, `jwt` without `audiences` accepts tokens that were issued for other services.',
-    bad: `${ORDERS}routes:
-  - id: orders
-    match: { path: /orders/* }
-    upstream: orders
-    policies: [{ use: jwt, with: { jwks: { url: https://id.example.com/keys } } }]
-`,
-    good: `${ORDERS}routes:
-  - id: orders
-    match: { path: /orders/* }
-    upstream: orders
-    policies: [{ use: jwt, with: { audiences: [orders], jwks: { url: https://id.example.com/keys } } }]
-`,
+    bad: guarded('{ use: jwt, with: { jwks: { url: https://id.example.com/keys } } }'),
+    good: guarded('{ use: jwt, with: { audiences: [orders], jwks: { url: https://id.example.com/keys } } }'),
   },
   {
     id: 'open-cors',
-    severity: 'warning',
     title: '`cors` accepts credentials from too many sites, or from sites without TLS.',
     why: "With `credentials: true`, pages of the listed origins act with the cookies of the user. Pages of an `http://` origin can be modified in transit, and a broad pattern also matches other people's sites.",
-    bad: `${ORDERS}routes:
-  - id: orders
-    match: { path: /orders/* }
-    upstream: orders
-    policies: [{ use: cors, with: { origins: ['http://app.example.com'], credentials: true } }]
-`,
-    good: `${ORDERS}routes:
-  - id: orders
-    match: { path: /orders/* }
-    upstream: orders
-    policies: [{ use: cors, with: { origins: ['https://app.example.com'], credentials: true } }]
-`,
+    bad: guarded("{ use: cors, with: { origins: ['http://app.example.com'], credentials: true } }"),
+    good: guarded("{ use: cors, with: { origins: ['https://app.example.com'], credentials: true } }"),
   },
   {
     id: 'unmatched-path',
-    severity: 'warning',
     title: 'A policy answers a path that no route with the policy matches.',
     why: 'Policies such as `oidc` answer the callback of a login themselves. If no route with the policy matches that path, the login cannot finish.',
-    bad: `${ORDERS}routes:
-  - id: orders
-    match: { path: /orders/* }
-    upstream: orders
-    policies:
-      - use: oidc
-        with:
-          issuer: https://id.example.com
-          clientId: shop
-          clientSecret: '\${env:SECRET}'
-          redirectUri: https://shop.example.com/oauth2/callback
-          session: { secrets: ['\${env:SECRET}'] }
-`,
-    good: `${ORDERS}routes:
-  - id: orders
-    match: { path: /* }
-    upstream: orders
-    policies:
-      - use: oidc
-        with:
-          issuer: https://id.example.com
-          clientId: shop
-          clientSecret: '\${env:SECRET}'
-          redirectUri: https://shop.example.com/oauth2/callback
-          session: { secrets: ['\${env:SECRET}'] }
-`,
+    bad: login('/orders/*'),
+    good: login('/*'),
   },
   {
     id: 'deprecated',
-    severity: 'warning',
     title: 'The document uses a deprecated name of a key or value.',
     why: 'Old names keep working, but a later version removes them.',
     bad: `listeners: [{ address: '127.0.0.1:8080', limits: { bodyBuffer: 32kb } }]\n`,
@@ -152,7 +111,6 @@ routes: [{ id: orders, match: { path: /orders/*, headers: { x-tenant: a } }, res
   },
   {
     id: 'moved-log',
-    severity: 'warning',
     title: 'The working directory contains log records that the gateway would not deliver.',
     why: 'Paths are relative to the folder of the document. Records that were written relative to the working directory would not be delivered.',
     bad: 'log: { sink: file, file: { dir: data/traffic } }\n',
@@ -160,10 +118,15 @@ routes: [{ id: orders, match: { path: /orders/*, headers: { x-tenant: a } }, res
   },
   {
     id: 'validation',
-    severity: 'warning',
     title: 'Any other warning of `gw validate`.',
     why: 'The message describes the problem and the fix.',
     bad: '',
     good: '',
   },
 ]
+
+/** The warnings of `gw validate`. The checks of the document report them with the id of their rule. */
+export const VALIDATION_WARNINGS: readonly LintRule[] = WARNINGS.map((one) => ({
+  ...one,
+  severity: 'warning',
+}))
