@@ -119,8 +119,10 @@ test('an OpenAPI description gives the document and a case per route', async (t)
     upstreams: { api: { status: 200, json: { id: 0, total: 9.5 } } },
     expect: { route: 'getOrder', upstream: { name: 'api' }, response: 200 },
   })
-  assert.deepEqual(byName.get('DELETE /orders/{id} is served by deleteOrder')?.['expect'], {
+  assert.deepEqual(byName.get('DELETE /orders/{id} is refused without credentials')?.['expect'], {
     route: 'deleteOrder',
+    upstream: 'none',
+    response: 401,
   })
   assert.deepEqual(
     cases.slice(-2).map(({ request, expect }) => [request, (expect as { response: number }).response]),

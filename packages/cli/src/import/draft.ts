@@ -29,6 +29,14 @@ export class Reference {
   }
 }
 
+/** Returns a list or mapping, or undefined if it is empty. The document leaves it out then. */
+export function filled<T extends object>(value: T): T | undefined {
+  return Object.keys(value).length > 0 ? value : undefined
+}
+
+/** Part of an upstream without a total timeout, as in the source. The linter accepts it there. */
+export const NO_TOTAL_LIMIT = { 'x-lint': { disable: ['no-limit'] } }
+
 /** Name of the consumers file that documents refer to, in their folder. */
 export const CONSUMERS_FILE = 'consumers.jsonl'
 /** Stands for the path of the consumers file in policies. */
@@ -84,7 +92,7 @@ export class DocumentDraft {
     if (known !== undefined) return known
     const id = uniqueName(cleanName(name, use), this.#takenPolicyIds)
     this.#policyIds.set(key, id)
-    this.#policies.set(id, { id, use, ...(options !== undefined && { with: options }) })
+    this.#policies.set(id, { id, use, with: options })
     return id
   }
 
@@ -111,18 +119,13 @@ export class DocumentDraft {
     const id = uniqueName(cleanName(route.id, 'route'), this.#routeIds)
     const { unprotected = [], policies = [], comment, ...rest } = route
     const isClosed = unprotected.length > 0 && !this.allowsUnprotected
-    const chain = [...new Set(isClosed ? [this.#refusal(), ...policies] : policies)]
+    if (isClosed && !this.#policies.has(REFUSAL.id)) this.#policies.set(REFUSAL.id, REFUSAL)
+    const chain = [...new Set(isClosed ? [REFUSAL.id, ...policies] : policies)]
     const missing = `${isClosed ? 'Closed: ' : ''}not imported: ${unprotected.join(', ')}`
     const remark = unprotected.length === 0 ? comment : [comment, missing].filter(Boolean).join('\n')
     const match = JSON.stringify(rest['match'] ?? {})
     const priority = this.#freePriority(match, rest['priority'] as number | undefined)
-    this.routes.push({
-      ...rest,
-      ...(priority !== undefined && { priority }),
-      id,
-      comment: remark,
-      ...(chain.length > 0 && { policies: chain }),
-    } as DraftRoute)
+    this.routes.push({ ...rest, priority, id, comment: remark, policies: filled(chain) } as DraftRoute)
     return id
   }
 
@@ -138,10 +141,10 @@ export class DocumentDraft {
   render(format: 'yaml' | 'json', consumersFile = CONSUMERS_FILE): string {
     const value = escaped(consumersFile, {
       version: 1,
-      ...(this.listeners.length > 0 && { listeners: this.listeners }),
-      ...(this.upstreams.size > 0 && { upstreams: Object.fromEntries(this.upstreams) }),
-      ...(this.#policies.size > 0 && { policies: [...this.#policies.values()] }),
-      ...(this.apis.size > 0 && { apis: Object.fromEntries(this.apis) }),
+      listeners: filled(this.listeners),
+      upstreams: filled(Object.fromEntries(this.upstreams)),
+      policies: filled([...this.#policies.values()]),
+      apis: filled(Object.fromEntries(this.apis)),
       routes: this.routes.map(({ id, comment: _, match, priority, ...rest }) => ({
         id,
         match,
@@ -165,11 +168,6 @@ export class DocumentDraft {
     this.#matches.add(`${free} ${match}`)
     this.#nextPriorities.set(key, free - 1)
     return free === 0 ? wanted : free
-  }
-
-  #refusal(): string {
-    if (!this.#policies.has(REFUSAL.id)) this.#policies.set(REFUSAL.id, REFUSAL)
-    return REFUSAL.id
   }
 
   #addComments(document: Document): void {

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type DocumentSource, formatDiagnostic, loadBodyLanguages, policyDiagnostics } from '@sluice/config'
+import { formatDocument } from '@sluice/config/authoring'
 import { checkDocument } from '../input/document.js'
 import { catalog } from '../input/policy-catalog.js'
 import { EXIT, Failure, reasonOf } from '../output/failure.js'
@@ -27,8 +28,14 @@ export async function documentOf(
   folder: string,
 ): Promise<string> {
   const problems = await problemsOf(draft, folder)
-  if (problems.length === 0) return draft.render(format)
+  if (problems.length === 0) return format === 'yaml' ? formatted(draft.render(format)) : draft.render(format)
   throw new Failure(`the imported document is not valid:\n${problems.join('\n')}`, EXIT.invalid)
+}
+
+/** Formats a document as `gw fmt` does. */
+export function formatted(text: string): string {
+  const result = formatDocument(text)
+  return result.ok ? result.text : text
 }
 
 /** Returns the errors in a document, except missing files and variables. */

@@ -12,7 +12,7 @@ export interface Finding {
   readonly place: string
   readonly reason: string
   /** Manual alternative in Sluice. */
-  readonly remedy?: string
+  readonly remedy?: string | undefined
 }
 
 /** Text of a finding without its kind. */
@@ -61,7 +61,8 @@ export class ImportReport {
   /** Returns the report as data. */
   value(): object {
     const { mapped, notNeeded, leftOut } = this
-    return { mapped, notNeeded, leftOut, findings: this.#sorted() }
+    const findings = HEADINGS.flatMap(([kind]) => this.#findings.filter((one) => one.kind === kind))
+    return { mapped, notNeeded, leftOut, findings }
   }
 
   /** Returns the report as lines of text. */
@@ -75,10 +76,6 @@ export class ImportReport {
       if (more > 0) lines.push(`  … and ${countText(more, 'more finding')}`)
     }
     return lines
-  }
-
-  #sorted(): Finding[] {
-    return HEADINGS.flatMap(([kind]) => this.#findings.filter((one) => one.kind === kind))
   }
 
   #add(finding: Finding): void {

@@ -71,9 +71,9 @@ export class SourceObject {
     return this.#tree.placeOf(key === undefined ? this.#path : [...this.#path, key])
   }
 
-  /** Records keys without an effect on requests. */
-  ignore(...keys: readonly string[]): void {
-    for (const key of keys) {
+  /** Records keys without an effect on requests. @param keys names with spaces between them */
+  ignore(keys: string): void {
+    for (const key of keys.split(' ')) {
       if (!Object.hasOwn(this.#value, key) || this.#known.has(key)) continue
       this.#known.add(key)
       this.draft.report.notNeeded++
@@ -84,12 +84,12 @@ export class SourceObject {
   leaveOut(key: string, reason: string, remedy?: string): void {
     if (!Object.hasOwn(this.#value, key) || this.#value[key] === null) return
     this.#known.add(key)
-    this.draft.report.leaveOut({
-      place: this.place(key),
-      what: key,
-      reason,
-      ...(remedy !== undefined && { remedy }),
-    })
+    this.draft.report.leaveOut({ place: this.place(key), what: key, reason, remedy })
+  }
+
+  /** Reports a small difference. */
+  note(what: string, reason: string, remedy?: string): void {
+    this.draft.report.note({ place: this.place(), what, reason, remedy })
   }
 
   /** Reports a protection that was not mapped, and returns its text for `unprotected` of a route. */

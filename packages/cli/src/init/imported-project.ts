@@ -37,7 +37,7 @@ export async function importedProject(file: string, issuer?: string): Promise<Im
   const files = new Map([[basename(file), readFileSync(file, 'utf8')]])
   if (draft.needsConsumers) files.set(CONSUMERS_FILE, draft.consumers.map((line) => `${line}\n`).join(''))
   const api = new ApiDescription({ file })
-  const cases = [...(plan === null ? [] : routeCases(plan, outline, api)), unknownPathCase()]
+  const cases = [...(plan === null ? [] : routeCases(plan, outline, api)), UNKNOWN_PATH]
   return { document, files, cases: { cases }, report: draft.report.leftOut > 0 ? draft.report.lines() : [] }
 }
 
@@ -67,7 +67,8 @@ function routeCases({ routes }: Plan, { operations }: ApiOutline, api: ApiDescri
       }
     const { method, path } = described
     const response = exampleResponse(api, operation)
-    const name = `${method} ${path} is served by ${route.id}`
+    const isOpen = route.policies.every(({ use }) => use === 'openapi')
+    const name = `${method} ${path} is ${isOpen ? `served by ${route.id}` : 'refused without credentials'}`
     return [{ name, ...caseOf(route, { method, ...request }, response) }]
   })
   return wrongMethod === null ? cases : [...cases, wrongMethod]
@@ -75,7 +76,7 @@ function routeCases({ routes }: Plan, { operations }: ApiOutline, api: ApiDescri
 
 type Sent = NonNullable<ReturnType<typeof exampleRequest>> & { readonly method: string }
 
-/** Returns the request and the expectations of a case. If callers need credentials, only the route is expected. */
+/** Returns the request and the expectations of a case. Without the credentials that a route needs, it is refused. */
 function caseOf(
   route: RoutePlan,
   { method, target, headers, body }: Sent,
@@ -83,9 +84,10 @@ function caseOf(
 ): object {
   const isPlain = body === null && Object.keys(headers).length === 0
   const request = isPlain ? `${method} ${target}` : { method, path: target, ...contentOf(headers, body) }
-  const isOpen = route.policies.every(({ use }) => use === 'openapi')
-  if (!isOpen || route.action.kind !== 'proxy' || response === null)
-    return { request, expect: { route: route.id } }
+  const isClosed = route.policies.some(({ use }) => use === 'maintenance')
+  if (route.policies.some(({ use }) => use !== 'openapi'))
+    return { request, expect: { route: route.id, upstream: 'none', response: isClosed ? 503 : 401 } }
+  if (route.action.kind !== 'proxy' || response === null) return { request, expect: { route: route.id } }
   const { status } = response
   const { upstream } = route.action
   return {
@@ -104,19 +106,15 @@ function contentOf(headers: Readonly<Record<string, string>>, body: ExampleBody 
   return { ...(Object.keys(fields).length > 0 && { headers: fields }), ...content }
 }
 
-function unknownPathCase(): object {
-  return {
-    name: 'an unknown path is not found',
-    request: 'GET /no-such-path',
-    expect: { route: 'none', upstream: 'none', response: 404 },
-  }
+const UNKNOWN_PATH = {
+  name: 'an unknown path is not found',
+  request: 'GET /no-such-path',
+  expect: { route: 'none', upstream: 'none', response: 404 },
 }
 
 function basePathOf({ policies }: RoutePlan): string {
-  const settings = policies.find(({ use }) => use === 'openapi')?.with as
-    | { readonly basePath?: string }
-    | undefined
-  return settings?.basePath ?? ''
+  const settings = policies.find(({ use }) => use === 'openapi')?.with
+  return (settings as { readonly basePath?: string } | undefined)?.basePath ?? ''
 }
 
 /** Returns a text that is equal for paths that match the same requests. */

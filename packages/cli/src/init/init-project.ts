@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { caseEditorSchema, describedCatalog, editorSchema } from '@sluice/config'
-import { formatDocument } from '@sluice/config/authoring'
 import { catalog } from '@sluice/policies'
 import { CONSUMERS_FILE } from '../import/draft.js'
+import { formatted } from '../import/import.js'
 import { Failure, messageOf } from '../output/failure.js'
 import { version } from '../output/version.js'
 import { type Project, projectFiles, STARTER_CASES, STARTER_DOCUMENT } from './project-files.js'
@@ -40,19 +40,13 @@ export async function initProject(
     name: packageName(basename(resolve(directory))),
     version: version(),
     schemas: { document: editorSchema(describedCatalog(catalog, [])), cases: caseEditorSchema() },
-    document: formatted(imported?.document ?? STARTER_DOCUMENT),
+    document: imported?.document ?? formatted(STARTER_DOCUMENT),
     cases: imported?.cases ?? STARTER_CASES,
   }
   const files = new Map([...projectFiles(project), ...(imported?.files ?? [])])
   // The description may already be in the folder of the project.
   if (from !== undefined && resolve(from) === resolve(directory, basename(from))) files.delete(basename(from))
   return { files: writeFiles(directory, files, force), report: imported?.report ?? [] }
-}
-
-/** Formats a document as `gw fmt` does. */
-function formatted(text: string): string {
-  const result = formatDocument(text)
-  return result.ok ? result.text : text
 }
 
 function writeFiles(directory: string, files: ReadonlyMap<string, string>, isForced: boolean): string[] {

@@ -1,12 +1,12 @@
 import { EXIT, Failure } from '../../output/failure.js'
-import { DocumentDraft, type DraftRoute } from '../draft.js'
+import { DocumentDraft } from '../draft.js'
 import type { SourceOptions } from '../import.js'
 import { escapeRegex, patternOf, widenedPattern } from '../patterns.js'
 import { SourceObject } from '../source-object.js'
 import { SourceTree } from '../source-tree.js'
 import { KongConsumers } from './consumers.js'
 import { consumerPlugins, mapPlugins, type PluginResult } from './plugins.js'
-import { isSecureOnly, type Selection, selectionOf, unmapped } from './selection.js'
+import { type Selection, selectionOf, unmapped } from './selection.js'
 import { upstreamOf } from './upstreams.js'
 
 type Plugins = ReadonlyMap<string, SourceObject>
@@ -16,7 +16,8 @@ const ADDRESS = '*:8000'
 /** Protocols of routes that are not for HTTP. */
 const NO_HTTP = /^(tcp|tls|udp|tls_passthrough)$/
 const PLAIN_PATH = /^[A-Za-z0-9._~/%-]*$/
-const META = ['id', 'tags', 'created_at', 'updated_at', 'name', 'ws_id']
+/** Keys of every entity that have no effect on requests. */
+const META = 'id tags created_at updated_at name ws_id'
 
 /** Returns a document for declarative configurations of Kong 2 and 3. */
 export async function importKong(files: readonly string[], options: SourceOptions): Promise<DocumentDraft> {
@@ -33,7 +34,7 @@ export async function importKong(files: readonly string[], options: SourceOption
 
 async function addConfiguration(draft: DocumentDraft, root: SourceObject): Promise<void> {
   const isRegexMarked = !/^[12]/.test(root.text('_format_version') ?? '3.0')
-  root.ignore('_transform', '_info', '_comment', '_workspace', '_konnect', '_plugin_configs')
+  root.ignore('_transform _info _comment _workspace _konnect _plugin_configs')
   const consumers = new KongConsumers()
   const upstreams = new Map(root.objects('upstreams').map((one) => [one.text('name') ?? '', one]))
   const shared = root.objects('plugins')
@@ -51,8 +52,9 @@ async function addConfiguration(draft: DocumentDraft, root: SourceObject): Promi
   for (const service of services) importer.addService(service, { global, forAll, loose })
   for (const one of loose.filter((route) => !isOf(route, 'service')))
     one.leaveOut('name', 'a route without a service has nothing to forward to')
+  const remedy = 'write them to files and set tls of the listener'
   for (const key of ['certificates', 'ca_certificates', 'snis'])
-    root.leaveOut(key, 'certificates belong to listeners', 'write them to files and set tls of the listener')
+    root.leaveOut(key, 'certificates belong to listeners', remedy)
   root.finish()
 }
 
@@ -60,16 +62,7 @@ async function addConfiguration(draft: DocumentDraft, root: SourceObject): Promi
 function pluginsOf(plugins: readonly SourceObject[]): Plugins {
   const enabled = plugins.filter((one) => one.take('enabled') !== false)
   for (const one of plugins)
-    one.ignore(
-      ...META,
-      'protocols',
-      'service',
-      'route',
-      'consumer',
-      'consumer_group',
-      'instance_name',
-      'ordering',
-    )
+    one.ignore(`${META} protocols service route consumer consumer_group instance_name ordering`)
   return new Map(enabled.map((one) => [one.text('name') ?? '', one]))
 }
 
@@ -116,6 +109,7 @@ interface PlannedRoute {
   readonly plugins: PluginResult
   /** Protections and rules that are not mapped. */
   readonly missing: readonly string[]
+  /** True if the route is for TLS only. */
   readonly isSecureOnly: boolean
 }
 
@@ -135,18 +129,13 @@ class Importer {
     }
     const ofService = forAll.filter((one) => refersTo(one, 'service', service) && !isOf(one, 'route'))
     const plugins = [...global, ...pluginsOf(service.objects('plugins')), ...pluginsOf(ofService)]
-    for (const route of [
-      ...service.objects('routes'),
-      ...loose.filter((one) => refersTo(one, 'service', service)),
-    ]) {
+    const others = loose.filter((one) => refersTo(one, 'service', service))
+    for (const route of [...service.objects('routes'), ...others]) {
       const ofRoute = pluginsOf(forAll.filter((one) => refersTo(one, 'route', route)))
-      this.#addRoute(
-        service,
-        route,
-        new Map([...plugins, ...pluginsOf(route.objects('plugins')), ...ofRoute]),
-      )
+      const all = [...plugins, ...pluginsOf(route.objects('plugins')), ...ofRoute]
+      this.#addRoute(service, route, new Map(all))
     }
-    service.ignore(...META, 'tls_verify_depth', 'client_certificate', 'ca_certificates')
+    service.ignore(`${META} tls_verify_depth client_certificate ca_certificates`)
     service.finish()
   }
 
@@ -171,19 +160,11 @@ class Importer {
           refersTo(one, owner, owner === 'route' ? route : service),
         ),
       ],
-      isSecureOnly: isSecureOnly(protocols),
+      isSecureOnly: protocols.length > 0 && protocols.every((one) => /^(https|grpcs|wss)$/.test(one)),
     }
     for (const path of paths.length === 0 ? ['/'] : paths) this.#addPath(planned, path)
     route.ignore(
-      ...META,
-      'service',
-      'regex_priority',
-      'preserve_host',
-      'strip_path',
-      'path_handling',
-      'request_buffering',
-      'response_buffering',
-      'https_redirect_status_code',
+      `${META} service regex_priority preserve_host strip_path path_handling request_buffering response_buffering https_redirect_status_code`,
     )
     route.finish()
   }
@@ -196,11 +177,8 @@ class Importer {
     const priority = match.rank + rank
     const matchOf = (scheme: string | null): object => {
       const conditions = [...match.conditions, ...(scheme === null ? [] : [`req.scheme == "${scheme}"`])]
-      return {
-        ...match.keys,
-        ...(path !== '/' && { path: `~${pattern}` }),
-        ...(conditions.length > 0 && { when: conditions.join(' && ') }),
-      }
+      const pathKey = path === '/' ? undefined : `~${pattern}`
+      return { ...match.keys, path: pathKey, when: conditions.join(' && ') || undefined }
     }
     this.#draft.addRoute({
       id: planned.hasManyPaths ? `${name}-${path}` : name,
@@ -211,8 +189,11 @@ class Importer {
       policies: plugins.policies,
       unprotected: [...plugins.unprotected, ...planned.missing, ...missing],
     })
-    if (planned.isSecureOnly)
-      this.#refuseHttp(route, { id: `${name}-http`, match: matchOf('http'), priority })
+    if (!planned.isSecureOnly) return
+    // Kong redirects plain HTTP or answers it with 426. No other route takes these requests.
+    const status = route.number('https_redirect_status_code') ?? 426
+    const action = status === 426 ? { respond: { status } } : { redirect: { status, scheme: 'https' } }
+    this.#draft.addRoute({ id: `${name}-http`, match: matchOf('http'), priority, ...action })
   }
 
   /** Returns the pattern for a path, its order, and the path if RE2 does not support it. The pattern is then wider. */
@@ -227,25 +208,8 @@ class Importer {
     const known = patternOf(source, false)
     if (known !== null) return { pattern: known, rank, missing: [] }
     const remedy = 'write a pattern without look-around and back references'
-    return {
-      pattern: widenedPattern(source, false),
-      rank,
-      missing: [unmapped(route, `path ${path}`, remedy)],
-    }
-  }
-
-  /** Adds the route for plain HTTP, which Kong redirects or answers with 426. No other route takes these requests. */
-  #refuseHttp(
-    route: SourceObject,
-    { id, match, priority }: Pick<DraftRoute, 'id'> & { match: object; priority: number },
-  ): void {
-    const status = route.number('https_redirect_status_code') ?? 426
-    this.#draft.addRoute({
-      id,
-      match,
-      priority,
-      ...(status === 426 ? { respond: { status } } : { redirect: { status, scheme: 'https' } }),
-    })
+    const missing = [unmapped(route, `path ${path}`, remedy)]
+    return { pattern: widenedPattern(source, false), rank, missing }
   }
 }
 
@@ -255,13 +219,10 @@ function actionOf({ route, target, plugins }: PlannedRoute, path: string, patter
   if (respond !== undefined || target === null) return { respond: respond ?? { status: 503 } }
   const prefix = route.take('strip_path') === false ? '^/' : `${pattern}/?`
   const isUnchanged = (prefix === '^/' || path === '/') && target.path === ''
+  const regex = { pattern: prefix, replacement: `${target.path.replaceAll('$', '$$$$')}/` }
+  const host = route.take('preserve_host') === true ? 'keep' : 'upstream'
   return {
-    rewrite: {
-      ...(!isUnchanged && {
-        regex: { pattern: prefix, replacement: `${target.path.replaceAll('$', '$$$$')}/` },
-      }),
-      host: route.take('preserve_host') === true ? 'keep' : 'upstream',
-    },
+    rewrite: { regex: isUnchanged ? undefined : regex, host },
     upstream: target.name,
     websocket: {},
   }

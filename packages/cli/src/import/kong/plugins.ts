@@ -1,4 +1,4 @@
-import { CONSUMERS } from '../draft.js'
+import { CONSUMERS, filled } from '../draft.js'
 import type { SourceObject } from '../source-object.js'
 import type { KongConsumers } from './consumers.js'
 
@@ -19,21 +19,6 @@ interface PluginUse {
   readonly consumers: KongConsumers
 }
 
-/** Plugins in the order in which Kong runs them. The import maps no others. */
-const ORDER = [
-  'correlation-id',
-  'cors',
-  'ip-restriction',
-  'key-auth',
-  'basic-auth',
-  'jwt',
-  'acl',
-  'request-size-limiting',
-  'rate-limiting',
-  'request-transformer',
-  'response-transformer',
-  'proxy-cache',
-]
 const AUTHENTICATION = ['key-auth', 'basic-auth', 'jwt']
 const NO_PROTECTION =
   /^(prometheus|datadog|statsd|zipkin|opentelemetry|loggly|.*-log|syslog|session|http2|grpc-.*|canary|forward-proxy|exit-transformer|request-termination)$/
@@ -56,35 +41,30 @@ export function mapPlugins(
 ): PluginResult {
   const result: PluginResult = { policies: [], unprotected: [] }
   const use = { names: new Set(plugins.keys()), consumers }
-  for (const name of [...ORDER, ...[...plugins.keys()].filter((one) => !ORDER.includes(one))]) {
+  for (const name of new Set([...Object.keys(MAPPINGS), ...plugins.keys()])) {
     const plugin = plugins.get(name)
     if (plugin === undefined) continue
     const config = plugin.object('config')
-    const mapping = MAPPINGS[name]
     if (name === 'request-termination') {
-      const status = config.number('status_code') ?? 503
+      const message = config.text('message') ?? 'Service unavailable'
       result.respond = {
-        status,
-        body: config.text('body') ?? { message: config.text('message') ?? 'Service unavailable' },
+        status: config.number('status_code') ?? 503,
+        body: config.text('body') ?? { message },
       }
       continue
     }
-    const mapped = mapping === undefined ? 'the plugin is not mapped' : mapping(config, use)
-    if (typeof mapped !== 'string')
-      result.policies.push(
-        plugin.draft.addPolicy(name, ...mapped, name === 'rate-limiting' ? plugin.place() : ''),
-      )
-    else if (NO_PROTECTION.test(name))
+    const mapping = Object.hasOwn(MAPPINGS, name) ? MAPPINGS[name]! : () => 'the plugin is not mapped'
+    const mapped = mapping(config, use)
+    if (typeof mapped !== 'string') {
+      const owner = name === 'rate-limiting' ? plugin.place() : ''
+      result.policies.push(plugin.draft.addPolicy(name, ...mapped, owner))
+      config.finish()
+    } else if (NO_PROTECTION.test(name))
       plugin.leaveOut('name', `${name}: ${mapped}`, 'use log, metrics, tracing or the policy script')
-    else
-      result.unprotected.push(
-        plugin.unprotected(
-          `plugin ${name}`,
-          mapped,
-          REMEDIES[name] ?? 'look for a policy with gw policy list',
-        ),
-      )
-    if (typeof mapped !== 'string') config.finish()
+    else {
+      const remedy = REMEDIES[name] ?? 'look for a policy with gw policy list'
+      result.unprotected.push(plugin.unprotected(`plugin ${name}`, mapped, remedy))
+    }
   }
   return result
 }
@@ -102,16 +82,12 @@ export function consumerPlugins(
       (owner) => one.take(owner) !== undefined && !refers(one, owner),
     )
     if (isOther || NO_PROTECTION.test(name) || one.take('enabled') === false) return []
-    return [
-      one.unprotected(
-        `plugin ${name} of a consumer`,
-        'plugins of consumers are not mapped',
-        'use when: consumer.id == … on a policy',
-      ),
-    ]
+    const remedy = 'use when: consumer.id == … on a policy'
+    return [one.unprotected(`plugin ${name} of a consumer`, 'plugins of consumers are not mapped', remedy)]
   })
 }
 
+/** Plugins in the order in which Kong runs them. The import maps no others. */
 const MAPPINGS: Readonly<Record<string, Mapping>> = {
   'correlation-id': (config) => [
     'request-id',
@@ -126,6 +102,7 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
     const origins = config.texts('origins')
     const isAny = origins.length === 0 || origins.includes('*')
     const credentials = config.take('credentials') === true
+    const maxAge = config.number('max_age')
     if (isAny && credentials)
       config.leaveOut('credentials', 'credentials are not sent to every origin', 'list the origins')
     config.leaveOut('preflight_continue', 'the gateway answers preflights')
@@ -133,102 +110,72 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
       'cors',
       {
         origins: isAny ? ['*'] : origins.map((one) => (/^https?:\/\/[\w.:-]+$/.test(one) ? one : `~${one}`)),
-        ...listOf('methods', config.texts('methods')),
-        ...listOf('headers', config.texts('headers')),
-        ...listOf('exposedHeaders', config.texts('exposed_headers')),
+        methods: filled(config.texts('methods')),
+        headers: filled(config.texts('headers')),
+        exposedHeaders: filled(config.texts('exposed_headers')),
         ...(credentials && !isAny && { credentials }),
-        ...optional('maxAge', config.number('max_age'), (seconds) => `${seconds}s`),
+        ...(maxAge !== undefined && { maxAge: `${maxAge}s` }),
       },
     ]
   },
   'ip-restriction': (config) => {
     const allow = [...config.texts('allow'), ...config.texts('whitelist')]
     const deny = [...config.texts('deny'), ...config.texts('blacklist')]
-    config.ignore('status', 'message')
+    config.ignore('status message')
     if (allow.length + deny.length === 0) return 'it lists no addresses'
-    return ['ip-filter', { ...listOf('allow', allow), ...listOf('deny', deny) }]
+    return ['ip-filter', { allow: filled(allow), deny: filled(deny) }]
   },
   'key-auth': (config) => {
     const [name = 'apikey', ...others] = config.texts('key_names')
     if (others.length > 0) config.leaveOut('key_names', `only the name ${name} is accepted`)
-    config.ignore('run_on_preflight', 'realm')
+    config.ignore('run_on_preflight realm')
     config.leaveOut('key_in_body', 'keys in bodies are not accepted')
     config.leaveOut('anonymous', 'callers without a key are refused')
     const isQuery = config.take('key_in_header') === false && config.take('key_in_query') !== false
-    return [
-      'api-key',
-      {
-        in: isQuery ? 'query' : 'header',
-        name,
-        consumers: CONSUMERS,
-        strip: config.take('hide_credentials') === true,
-      },
-    ]
+    const strip = config.take('hide_credentials') === true
+    return ['api-key', { in: isQuery ? 'query' : 'header', name, consumers: CONSUMERS, strip }]
   },
   'basic-auth': (config) => {
     config.leaveOut('anonymous', 'callers without a password are refused')
     config.ignore('realm')
-    return [
-      'basic-auth',
-      { consumers: CONSUMERS, stripCredentials: config.take('hide_credentials') === true },
-    ]
+    const stripCredentials = config.take('hide_credentials') === true
+    return ['basic-auth', { consumers: CONSUMERS, stripCredentials }]
   },
   jwt: (config, { consumers }) => {
     const claim = config.text('key_claim_name') ?? 'iss'
     const keys = consumers.jwtKeys(config.take('secret_is_base64') === true)
-    const verified = config.texts('claims_to_verify')
-    config.ignore('uri_param_names', 'header_names', 'run_on_preflight', 'cookie_names', 'maximum_expiration')
+    const requireExpiry = config.texts('claims_to_verify').includes('exp')
+    config.ignore('uri_param_names header_names run_on_preflight cookie_names maximum_expiration')
     config.leaveOut('anonymous', 'callers without a token are refused')
     if (keys.length === 0) return 'no consumer has a key for tokens'
     if (claim !== 'iss') return `keys are chosen by the claim ${claim}; only iss is mapped`
     const algorithms = [...new Set(keys.flatMap((key) => key.algorithms))]
-    return [
-      'jwt',
-      { keys, algorithms, consumerClaim: claim, requireExpiry: verified.includes('exp'), strip: false },
-    ]
+    return ['jwt', { keys, algorithms, consumerClaim: claim, requireExpiry, strip: false }]
   },
   acl: (config, { names }) => {
-    const allow = [...config.texts('allow'), ...config.texts('whitelist')]
-    const deny = [...config.texts('deny'), ...config.texts('blacklist')]
-    config.ignore('hide_groups_header', 'always_use_authenticated_groups')
+    const groups = [...config.texts('allow'), ...config.texts('whitelist')]
+    const denied = [...config.texts('deny'), ...config.texts('blacklist')]
+    config.ignore('hide_groups_header always_use_authenticated_groups')
     if (names.has('jwt')) return 'groups of consumers are not known for tokens'
     if (!AUTHENTICATION.some((one) => names.has(one)))
       return 'no plugin that is mapped authenticates the caller'
-    return [
-      'authorize',
-      {
-        allow: allow.length === 0 ? 'authenticated' : [{ groups: allow }],
-        ...(deny.length > 0 && { deny: [{ groups: deny }] }),
-      },
-    ]
+    const allow = groups.length === 0 ? 'authenticated' : [{ groups }]
+    return ['authorize', { allow, ...(denied.length > 0 && { deny: [{ groups: denied }] }) }]
   },
   'request-size-limiting': (config) => {
-    const unit =
-      { bytes: 'b', kilobytes: 'kb', megabytes: 'mb' }[config.text('size_unit') ?? 'megabytes'] ?? 'mb'
+    const units: Readonly<Record<string, string>> = { bytes: 'b', kilobytes: 'kb' }
+    const unit = units[config.text('size_unit') ?? ''] ?? 'mb'
     config.ignore('require_content_length')
     return ['body-limit', { maxBytes: `${config.number('allowed_payload_size') ?? 128}${unit}`, raise: true }]
   },
   'rate-limiting': (config, { names }) => {
-    const units: readonly (readonly [string, string])[] = [
-      ['second', 's'],
-      ['minute', 'm'],
-      ['hour', 'h'],
-      ['day', 'd'],
-    ]
-    const limit = units.flatMap(([name, unit]) =>
-      optionalText(config.number(name), (count) => `${count}/${unit}`),
-    )
+    const limit = ['second', 'minute', 'hour', 'day'].flatMap((name) => {
+      const count = config.number(name)
+      return count === undefined ? [] : [`${count}/${name[0]}`]
+    })
     const by = config.text('limit_by') ?? 'consumer'
-    const header = config.text('header_name')
-    config.ignore(
-      'policy',
-      'fault_tolerant',
-      'hide_client_headers',
-      'redis',
-      'error_code',
-      'error_message',
-      'sync_rate',
-    )
+    const header = config.text('header_name')?.toLowerCase() ?? ''
+    config.ignore('policy fault_tolerant hide_client_headers redis error_code error_message sync_rate')
     for (const key of config.keys()) if (key.startsWith('redis_')) config.ignore(key)
     if (config.number('month') !== undefined || config.number('year') !== undefined)
       return 'limits per month or year need the policy quota'
@@ -238,41 +185,26 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
       ip: 'client.ip',
       service: '"all"',
       path: 'req.path',
-      header: `req.header[${JSON.stringify((header ?? '').toLowerCase())}]`,
+      header: `req.header[${JSON.stringify(header)}]`,
     }
-    return [
-      'rate-limit',
-      {
-        limit,
-        algorithm: 'fixed',
-        key: keys[by] ?? (isKnown ? 'consumer.id' : 'client.ip'),
-        headers: 'legacy',
-      },
-    ]
+    const key = keys[by] ?? (isKnown ? 'consumer.id' : 'client.ip')
+    return ['rate-limit', { limit, algorithm: 'fixed', key, headers: 'legacy' }]
   },
   'request-transformer': (config) => transformer(config, 'request'),
   'response-transformer': (config) => transformer(config, 'response'),
   'proxy-cache': (config) => {
-    config.ignore('strategy', 'memory', 'content_type', 'storage_ttl', 'vary_headers', 'vary_query_params')
-    const followsControl = config.take('cache_control') === true
-    const forced = {
-      ttl: `${config.number('cache_ttl') ?? 300}s`,
-      ...listOf('statuses', config.texts('response_code').map(Number)),
-      ...listOf(
-        'methods',
-        config.texts('request_method').filter((one) => /^(GET|HEAD|POST)$/.test(one)),
-      ),
-    }
-    return ['response-cache', followsControl ? {} : { forced }]
+    config.ignore('strategy memory content_type storage_ttl vary_headers vary_query_params')
+    if (config.take('cache_control') === true) return ['response-cache', {}]
+    const methods = config.texts('request_method').filter((one) => /^(GET|HEAD|POST)$/.test(one))
+    const statuses = filled(config.texts('response_code').map(Number))
+    const ttl = `${config.number('cache_ttl') ?? 300}s`
+    return ['response-cache', { forced: { ttl, statuses, methods: filled(methods) } }]
   },
 }
 
 /** Returns header changes for `name:value` lists. Changes of queries and bodies are left out. */
-function transformer(
-  config: SourceObject,
-  side: 'request' | 'response',
-): readonly [string, Options] | string {
-  const fields = (key: string): Record<string, string> => {
+function transformer(config: SourceObject, side: 'request' | 'response'): readonly [string, Options] {
+  const fields = (key: string): Record<string, string> | undefined => {
     const part = config.object(key)
     const pairs = part.texts('headers').flatMap((one) => {
       const [, name = '', value = ''] = /^([^:]+):\s*(.*)$/s.exec(one) ?? []
@@ -283,34 +215,12 @@ function transformer(
       return isClear ? [[name.toLowerCase(), value] as const] : []
     })
     part.finish()
-    return Object.fromEntries(pairs)
+    return filled(Object.fromEntries(pairs))
   }
   const removed = config.object('remove')
-  const remove = removed.texts('headers').map((one) => one.toLowerCase())
+  const remove = filled(removed.texts('headers').map((one) => one.toLowerCase()))
   removed.finish()
   config.ignore('http_method')
-  const parts = {
-    ...listOf('remove', remove),
-    ...some('rename', fields('rename')),
-    ...some('set', fields('replace')),
-    ...some('setIfAbsent', fields('add')),
-    ...some('append', fields('append')),
-  }
-  return ['header', { [side]: parts }]
-}
-
-function some(name: string, values: Options): Options {
-  return Object.keys(values).length === 0 ? {} : { [name]: values }
-}
-
-function listOf(name: string, values: readonly unknown[]): Options {
-  return values.length === 0 ? {} : { [name]: values }
-}
-
-function optional<T>(name: string, value: T | undefined, text: (value: T) => string): Options {
-  return value === undefined ? {} : { [name]: text(value) }
-}
-
-function optionalText<T>(value: T | undefined, text: (value: T) => string): string[] {
-  return value === undefined ? [] : [text(value)]
+  const [rename, set, setIfAbsent, append] = ['rename', 'replace', 'add', 'append'].map(fields)
+  return ['header', { [side]: { remove, rename, set, setIfAbsent, append } }]
 }

@@ -1,3 +1,4 @@
+import { filled } from '../draft.js'
 import type { SourceObject } from '../source-object.js'
 
 /** Order of routes with an expression, whose own order is unknown. */
@@ -41,10 +42,7 @@ export function selectionOf(route: SourceObject): Selection {
   ]
   const kinds = [hosts, methods, headers, route.texts('paths')].filter((list) => list.length > 0).length
   return {
-    keys: {
-      ...(isPlain && usable.length > 0 && { hosts: usable }),
-      ...(methods.length > 0 && { methods }),
-    },
+    keys: { hosts: isPlain ? filled(usable) : undefined, methods: filled(methods) },
     conditions,
     rank: rules.includes('expression')
       ? EXPRESSION_RANK
@@ -68,9 +66,4 @@ function hostTest(host: string): string {
 /** Reports a rule that is not mapped, and returns its text for `unprotected` of the route. */
 export function unmapped(route: SourceObject, what: string, remedy = 'use match.when'): string {
   return route.unprotected(what, 'it is not supported, and a route for more requests stands for it', remedy)
-}
-
-/** True if a route is for TLS only. */
-export function isSecureOnly(protocols: readonly string[]): boolean {
-  return protocols.length > 0 && protocols.every((one) => /^(https|grpcs|wss)$/.test(one))
 }

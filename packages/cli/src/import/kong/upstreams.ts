@@ -1,4 +1,4 @@
-import type { DocumentDraft } from '../draft.js'
+import { type DocumentDraft, NO_TOTAL_LIMIT } from '../draft.js'
 import type { SourceObject } from '../source-object.js'
 
 /** Upstream of a service, and the path that the service adds. */
@@ -33,11 +33,8 @@ export function upstreamOf(
   const path = (parsed?.pathname ?? service.text('path') ?? '').replace(/\/+$/, '')
   const upstream = upstreams.get(host)
   if (!HOST.test(host) || !/^\d{1,5}$/.test(port)) {
-    service.leaveOut(
-      url === undefined ? 'host' : 'url',
-      'the address is no host and port; the routes answer 503',
-      'add an upstream',
-    )
+    const reason = 'the address is no host and port; the routes answer 503'
+    service.leaveOut(url === undefined ? 'host' : 'url', reason, 'add an upstream')
     return null
   }
   const read = service.number('read_timeout') ?? 60_000
@@ -49,17 +46,17 @@ export function upstreamOf(
       idle: bounded(read, 3_600_000),
       total: '0s',
     },
+    ...NO_TOTAL_LIMIT,
     retry: { attempts: Math.min(10, service.number('retries') ?? 5) },
     ...(protocol.startsWith('grpc') && { http2: { priorKnowledge: true } }),
   }
   service.ignore('write_timeout')
   if (scheme === 'https' && service.take('tls_verify') !== true)
-    draft.report.note({
-      place: service.place(),
-      what: 'tls_verify',
-      reason: 'the gateway verifies the certificate of the upstream',
-      remedy: 'set tls.caFile of the upstream if its CA is private',
-    })
+    service.note(
+      'tls_verify',
+      'the gateway verifies the certificate of the upstream',
+      'set tls.caFile of the upstream if its CA is private',
+    )
   return { name: draft.addUpstream(service.text('name') ?? host, settings), path }
 }
 
@@ -73,48 +70,28 @@ function balanced(upstream: SourceObject, scheme: string): Settings {
     const [, host = '', port = scheme === 'https' ? '443' : '8000'] =
       /^([\w.-]+|\[[0-9a-fA-F:]+\])(?::(\d+))?$/.exec(one.text('target') ?? '') ?? []
     const weight = one.number('weight')
-    one.ignore('id', 'tags', 'created_at')
-    return host === '' || weight === 0
-      ? []
-      : [
-          {
-            url: `${scheme}://${host}:${port}`,
-            ...(weight !== undefined && { weight: Math.min(1000, weight) }),
-          },
-        ]
+    one.ignore('id tags created_at')
+    if (host === '' || weight === 0) return []
+    const share = weight === undefined ? undefined : Math.min(1000, weight)
+    return [{ url: `${scheme}://${host}:${port}`, weight: share }]
   })
   const balance = BALANCE[upstream.text('algorithm') ?? '']
   const on = upstream.text('hash_on') ?? 'none'
-  const field = upstream.text('hash_on_header')
-  const cookie = upstream.text('hash_on_cookie')
-  const hashOn =
-    on === 'header'
-      ? `header:${field?.toLowerCase()}`
-      : on === 'cookie'
-        ? `cookie:${cookie}`
-        : on === 'consumer'
-          ? 'consumer'
-          : on === 'ip'
-            ? 'ip'
-            : null
-  upstream.ignore(
-    'id',
-    'tags',
-    'name',
-    'slots',
-    'hash_fallback',
-    'hash_on_cookie_path',
-    'created_at',
-    'host_header',
-    'use_srv_name',
-  )
+  const keys: Readonly<Record<string, string>> = {
+    header: `header:${upstream.text('hash_on_header')?.toLowerCase()}`,
+    cookie: `cookie:${upstream.text('hash_on_cookie')}`,
+    consumer: 'consumer',
+    ip: 'ip',
+  }
+  const hashOn = keys[on]
+  upstream.ignore('id tags name slots hash_fallback hash_on_cookie_path created_at host_header use_srv_name')
   upstream.leaveOut('healthchecks', 'health checks are not mapped', 'use health and outlier of the upstream')
-  if (balance === 'hash' && hashOn === null)
+  if (balance === 'hash' && hashOn === undefined)
     upstream.leaveOut('algorithm', 'the key of the hash is not mapped', 'set balance: hash and hashOn')
   upstream.finish()
   return {
     targets: targets.length === 0 ? [`${scheme}://localhost:8000`] : targets,
     ...(balance !== undefined && balance !== 'hash' && { balance }),
-    ...(hashOn !== null && { balance: 'hash', hashOn }),
+    ...(hashOn !== undefined && { balance: 'hash', hashOn }),
   }
 }

@@ -1,5 +1,5 @@
 import { EXIT, Failure } from '../../output/failure.js'
-import { DocumentDraft } from '../draft.js'
+import { DocumentDraft, filled } from '../draft.js'
 import type { SourceOptions } from '../import.js'
 import { SourceObject } from '../source-object.js'
 import { SourceTree } from '../source-tree.js'
@@ -19,8 +19,6 @@ const NAMES: Readonly<Record<string, string>> = {
   'github.com/devopsfaith/krakend-circuitbreaker/gobreaker': 'qos/circuit-breaker',
   'github.com/devopsfaith/krakend-httpcache': 'qos/http-cache',
 }
-/** Keys that select the fields of responses. */
-const FILTERS = ['allow', 'deny', 'whitelist', 'blacklist']
 const HARMLESS =
   /^(telemetry\/|router$|documentation\/|proxy$|backend\/http$|grpc|github_com\/letgoapp|github.com\/devopsfaith\/krakend-(gologging|metrics|opencensus))/
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -50,49 +48,17 @@ export async function importKrakend(
 function addConfiguration(draft: DocumentDraft, root: SourceObject): void {
   const port = root.number('port') ?? 8080
   const tls = root.object('tls')
-  const keys = { certFile: tls.text('public_key'), keyFile: tls.text('private_key') }
-  if (draft.listeners.length === 0)
-    draft.listeners.push({
-      address: `*:${port}`,
-      engine: 'node',
-      ...(keys.certFile !== undefined && keys.keyFile !== undefined && { tls: keys }),
-    })
-  const mutual =
-    tls.take('enable_mtls') === true
-      ? [
-          tls.unprotected(
-            'enable_mtls',
-            'client certificates are not mapped',
-            'set clientCaFile of the listener and use the policy mtls',
-          ),
-        ]
-      : []
+  const [certFile, keyFile] = [tls.text('public_key'), tls.text('private_key')]
+  const keys = certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined
+  if (draft.listeners.length === 0) draft.listeners.push({ address: `*:${port}`, engine: 'node', tls: keys })
   const hosts = root.texts('host')
   const timeout = root.text('timeout')
   const shared = extraConfig(root)
-  shared.unprotected.push(...mutual)
+  const remedy = 'set clientCaFile of the listener and use the policy mtls'
+  if (tls.take('enable_mtls') === true)
+    shared.unprotected.push(tls.unprotected('enable_mtls', 'client certificates are not mapped', remedy))
   root.ignore(
-    'version',
-    '$schema',
-    'name',
-    'cache_ttl',
-    'output_encoding',
-    'read_timeout',
-    'write_timeout',
-    'idle_timeout',
-    'read_header_timeout',
-    'dialer_timeout',
-    'debug_endpoint',
-    'echo_endpoint',
-    'disable_rest',
-    'sequential_start',
-    'max_idle_connections',
-    'max_idle_connections_per_host',
-    'idle_connection_timeout',
-    'listen_ip',
-    'endpoints',
-    'disable_keep_alives',
-    'plugin',
+    'version $schema name cache_ttl output_encoding read_timeout write_timeout idle_timeout read_header_timeout dialer_timeout debug_endpoint echo_endpoint disable_rest sequential_start max_idle_connections max_idle_connections_per_host idle_connection_timeout listen_ip endpoints disable_keep_alives plugin',
   )
   for (const endpoint of root.objects('endpoints')) addEndpoint(draft, endpoint, { hosts, timeout, shared })
   root.finish()
@@ -110,27 +76,22 @@ function addEndpoint(draft: DocumentDraft, endpoint: SourceObject, { hosts, time
   const own = extraConfig(endpoint)
   const backends = endpoint.objects('backend')
   const limit = endpoint.text('timeout') ?? timeout
-  endpoint.ignore('output_encoding', 'concurrent_calls', 'cache_ttl')
+  endpoint.ignore('output_encoding concurrent_calls cache_ttl')
   const headers = [...endpoint.texts('input_headers'), ...endpoint.texts('headers_to_pass')]
   const query = [...endpoint.texts('input_query_strings'), ...endpoint.texts('querystring_params')]
   if (!headers.includes('*') || !query.includes('*'))
-    draft.report.note({
-      place: endpoint.place(),
-      what: 'input_headers, input_query_strings',
-      reason: 'the gateway forwards all headers and parameters, KrakenD only those listed',
-      remedy: 'use the policy header with remove',
-    })
+    endpoint.note(
+      'input_headers, input_query_strings',
+      'the gateway forwards all headers and parameters, KrakenD only those listed',
+      'use the policy header with remove',
+    )
   endpoint.finish()
   const pattern = path.replaceAll(/:(\w+)/g, '{$1}').replaceAll(/\{([^}]*)\}/g, parameterOf)
   const [backend, ...others] = backends.map((one) => backendRoute(one, { hosts, path: pattern, method }))
   const isMerged = backend === undefined || others.length > 0
   const isProxied = !isMerged && 'upstream' in backend.keys
-  if (isMerged)
-    endpoint.leaveOut(
-      'backend',
-      'responses of several backends are not merged; the route answers 501',
-      'use the policy api-call, or a service that merges them',
-    )
+  const reason = 'responses of several backends are not merged; the route answers 501'
+  if (isMerged) endpoint.leaveOut('backend', reason, 'use the policy api-call, or a service that merges them')
   draft.addRoute({
     id: `${method.toLowerCase()}-${path}`,
     comment: `${endpoint.place()} endpoint ${path}`,
@@ -160,13 +121,13 @@ function backendRoute(
     .filter((one) => URL.canParse(one))
   const template = (backend.text('url_pattern') ?? path).replace(/^(?!\/)/, '/')
   const { breaker, policies, unprotected } = extraConfig(backend)
-  backend.ignore('encoding', 'sd', 'sd_scheme', 'disable_host_sanitize', 'is_collection')
+  backend.ignore('encoding sd sd_scheme disable_host_sanitize is_collection')
   if ((backend.text('method') ?? method).toUpperCase() !== method)
     backend.leaveOut('method', 'the method is forwarded unchanged', 'use the policy script')
-  for (const key of FILTERS.filter((one) => backend.texts(one).length > 0))
-    unprotected.push(
-      backend.unprotected(key, 'fields of responses are not removed', 'use the policy transform or redact'),
-    )
+  const hides = 'fields of responses are not removed'
+  for (const key of ['allow', 'deny', 'whitelist', 'blacklist'])
+    if (backend.texts(key).length > 0)
+      unprotected.push(backend.unprotected(key, hides, 'use the policy transform or redact'))
   for (const key of ['mapping', 'group', 'target'])
     backend.leaveOut(key, 'responses are not changed', 'use the policy transform')
   backend.finish()
@@ -175,11 +136,8 @@ function backendRoute(
     /^[^?$\s]*$/.test(template) &&
     [...template.matchAll(/\{([^}]*)\}/g)].every(([, name]) => parameters.includes(name))
   if (urls.length === 0 || !isTemplate) {
-    backend.leaveOut(
-      'url_pattern',
-      'the host, or a variable of the path, is not known; the route returns 503',
-      'use rewrite, header or script',
-    )
+    const reason = 'the host, or a variable of the path, is not known; the route returns 503'
+    backend.leaveOut('url_pattern', reason, 'use rewrite, header or script')
     return { keys: { respond: { status: 503 } }, policies, unprotected }
   }
   const upstream = draft.addUpstream(new URL(urls[0]!).hostname, {
@@ -206,30 +164,21 @@ function extraConfig(owner: SourceObject): Protection & { readonly breaker: Opti
     const config = extra.object(key)
     const mapped = policyOf(name, config)
     if (name === 'qos/circuit-breaker') {
-      breaker = {
-        breaker: {
-          window: `${config.number('interval') ?? 60}s`,
-          openFor: `${config.number('timeout') ?? 10}s`,
-          minRequests: Math.max(1, config.number('max_errors') ?? config.number('maxErrors') ?? 1),
-        },
+      const [window, openFor] = [config.number('interval') ?? 60, config.number('timeout') ?? 10]
+      const minRequests = Math.max(1, config.number('max_errors') ?? config.number('maxErrors') ?? 1)
+      breaker = { breaker: { window: `${window}s`, openFor: `${openFor}s`, minRequests } }
+      config.ignore('log_status_change logStatusChange name')
+    } else if (typeof mapped !== 'string') {
+      for (const [use, options] of mapped) {
+        const place = use === 'rate-limit' ? owner.place() : ''
+        policies.push(draft.addPolicy(name.replaceAll('/', '-'), use, options, place))
       }
-      config.ignore('log_status_change', 'logStatusChange', 'name')
-    } else if (Array.isArray(mapped))
-      policies.push(
-        ...mapped.map(([use, options]) =>
-          draft.addPolicy(name.replaceAll('/', '-'), use, options, use === 'rate-limit' ? owner.place() : ''),
-        ),
-      )
-    else if (HARMLESS.test(name)) extra.leaveOut(key, 'it is not mapped', 'use log, metrics or tracing')
-    else
-      unprotected.push(
-        config.unprotected(
-          name,
-          typeof mapped === 'string' ? mapped : 'it is not mapped',
-          REMEDIES[name] ?? 'look for a policy with gw policy list',
-        ),
-      )
-    if (Array.isArray(mapped)) config.finish()
+      config.finish()
+    } else if (HARMLESS.test(name)) extra.leaveOut(key, 'it is not mapped', 'use log, metrics or tracing')
+    else {
+      const remedy = REMEDIES[name] ?? 'look for a policy with gw policy list'
+      unprotected.push(config.unprotected(name, mapped, remedy))
+    }
   }
   return { policies, unprotected, breaker }
 }
@@ -240,24 +189,16 @@ function policyOf(name: string, config: SourceObject): (readonly [string, Option
   if (name === 'qos/http-cache') return [['response-cache', {}]]
   if (name === 'security/cors') {
     const origins = config.texts('allow_origins')
-    const list = (key: string, from: string): Options => {
-      const values = config.texts(from)
-      return values.length === 0 ? {} : { [key]: values }
-    }
-    config.ignore('debug', 'allow_credentials', 'max_age')
     const isAny = origins.length === 0 || origins.includes('*')
-    return [
-      [
-        'cors',
-        {
-          origins: isAny ? ['*'] : origins,
-          ...list('methods', 'allow_methods'),
-          ...list('headers', 'allow_headers'),
-          ...list('exposedHeaders', 'expose_headers'),
-          ...(!isAny && config.take('allow_credentials') === true && { credentials: true }),
-        },
-      ],
-    ]
+    config.ignore('debug allow_credentials max_age')
+    const cors = {
+      origins: isAny ? ['*'] : origins,
+      methods: filled(config.texts('allow_methods')),
+      headers: filled(config.texts('allow_headers')),
+      exposedHeaders: filled(config.texts('expose_headers')),
+      credentials: (!isAny && config.take('allow_credentials') === true) || undefined,
+    }
+    return [['cors', cors]]
   }
   return 'it is not mapped'
 }
@@ -270,7 +211,7 @@ function rateLimits(config: SourceObject): (readonly [string, Options])[] | stri
   const client = config.number('client_max_rate') ?? config.number('clientMaxRate') ?? 0
   const strategy = config.text('strategy')
   const key = config.text('key')
-  config.ignore('capacity', 'client_capacity', 'cleanup_period', 'cleanup_threads', 'num_shards')
+  config.ignore('capacity client_capacity cleanup_period cleanup_threads num_shards')
   if (unit === undefined || !Number.isInteger(all) || !Number.isInteger(client))
     return 'the rate is not a whole number per second, minute, hour or day'
   const by = strategy === 'header' ? `req.header[${JSON.stringify((key ?? '').toLowerCase())}]` : 'client.ip'
@@ -289,27 +230,19 @@ function tokens(config: SourceObject): (readonly [string, Options])[] | string {
   const roles = config.texts('roles')
   const rolesClaim = config.text('roles_key')
   config.ignore(
-    'cache',
-    'cache_duration',
-    'disable_jwk_security',
-    'operation_debug',
-    'roles_key_is_nested',
-    'scopes_key',
-    'scopes_matcher',
-    'jwk_fingerprints',
-    'cipher_suites',
+    'cache cache_duration disable_jwk_security operation_debug roles_key_is_nested scopes_key scopes_matcher jwk_fingerprints cipher_suites',
   )
   for (const name of ['propagate_claims', 'cookie_key', 'auth_header_name'])
     config.leaveOut(name, 'it is not mapped', 'use forwardClaims, tokenFrom or name of jwt')
   if (url === undefined || !/^https?:\/\//.test(url)) return 'the keys have no address'
   if (config.text('scopes_matcher') === 'any' && scopes.length > 1) return 'one of several scopes is enough'
   const jwt = {
-    jwks: { url, ...(issuer !== undefined && { issuer }) },
+    jwks: { url, issuer },
     algorithms: [algorithm],
-    ...(audiences.length > 0 && { audiences }),
-    ...(issuer !== undefined && { issuers: [issuer] }),
-    ...(scopes.length > 0 && { requiredScopes: scopes }),
-    ...(rolesClaim !== undefined && { rolesClaim }),
+    audiences: filled(audiences),
+    issuers: issuer === undefined ? undefined : [issuer],
+    requiredScopes: filled(scopes),
+    rolesClaim,
   }
   if (roles.length === 0) return [['jwt', jwt]]
   return [

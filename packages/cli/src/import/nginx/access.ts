@@ -1,4 +1,4 @@
-import { CONSUMERS, type DocumentDraft } from '../draft.js'
+import { CONSUMERS, type DocumentDraft, filled } from '../draft.js'
 import { protectionRemedy } from './directive-kinds.js'
 import type { Directive } from './parse.js'
 import type { Scope } from './scope.js'
@@ -6,7 +6,7 @@ import { ADDRESS, expressionOf } from './values.js'
 
 /** Policies that protect a location, and the protections that could not be mapped. */
 export interface Access {
-  readonly policies: readonly (string | object)[]
+  readonly policies: readonly string[]
   readonly unprotected: readonly string[]
 }
 
@@ -26,88 +26,68 @@ export class AccessMapping {
   protect(scope: Scope): Access {
     const unprotected: string[] = []
     const policies = [...this.#limits(scope, unprotected), ...this.#rules(scope, unprotected)]
-    for (const directive of scope.protections().filter((one) => !scope.use.isMapped(one)))
-      unprotected.push(
-        scope.use.leaveUnprotected(directive, 'it is not mapped', protectionRemedy(directive.name)),
-      )
+    for (const one of scope.protections().filter((protection) => !scope.use.mapped.has(protection)))
+      unprotected.push(scope.use.leaveUnprotected(one, 'it is not mapped', protectionRemedy(one.name)))
     return { policies, unprotected }
   }
 
   #limits(scope: Scope, unprotected: string[]): string[] {
-    const requests = scope.list('limit_req').map((one) => this.#requestLimit(one, scope))
-    const connections = scope.list('limit_conn').map((one) => this.#connectionLimit(one, scope))
-    const all = [...connections, ...requests]
-    unprotected.push(...all.flatMap((one) => ('missing' in one ? [one.missing] : [])))
-    return all.flatMap((one) => ('policy' in one ? [one.policy] : []))
+    const add = (directive: Directive, policy: string | null, use: string): string[] => {
+      if (policy !== null) return [policy]
+      const reason = 'the zone or its key is not mapped'
+      unprotected.push(scope.use.leaveUnprotected(directive, reason, `use the policy ${use}`))
+      return []
+    }
+    return [
+      ...scope
+        .list('limit_conn')
+        .flatMap((one) => add(one, this.#connectionLimit(one, scope), 'concurrency-limit')),
+      ...scope.list('limit_req').flatMap((one) => add(one, this.#requestLimit(one, scope), 'rate-limit')),
+    ]
   }
 
-  #requestLimit(directive: Directive, scope: Scope): { policy: string } | { missing: string } {
-    const settings = settingsOf(directive)
-    const zone = this.#zone('limit_req_zone', settings['zone'])
+  #requestLimit(directive: Directive, scope: Scope): string | null {
+    const { zone: name, burst, nodelay } = settingsOf(directive)
+    const zone = this.#zone('limit_req_zone', name)
     const key = keyOf(zone?.args[0])
     const [, rate, unit] = /^(\d+)r\/([sm])$/.exec(settingsOf(zone)['rate'] ?? '') ?? []
-    const { use } = scope
-    const isDry = scope.value('limit_req_dry_run') === 'on'
-    if (zone === undefined || key === null || rate === undefined)
-      return {
-        missing: use.leaveUnprotected(
-          directive,
-          'the zone or its key is not mapped',
-          'use the policy rate-limit',
-        ),
-      }
-    if (settings['nodelay'] === undefined && settings['burst'] !== undefined)
-      use.note(directive, 'requests within the burst are sent at once, without delay')
-    const options = {
-      limit: `${rate}/${unit}`,
-      burst: Number(settings['burst'] ?? 0) + 1,
-      key,
-      headers: 'off',
-      ...(isDry && { dryRun: true }),
-    }
-    return { policy: this.#draft.addPolicy(`limit-${settings['zone']}`, 'rate-limit', options) }
+    const dryRun = scope.value('limit_req_dry_run') === 'on' || undefined
+    if (zone === undefined || key === null || rate === undefined) return null
+    if (nodelay === undefined && burst !== undefined)
+      scope.use.note(directive, 'requests within the burst are sent at once, without delay')
+    const limit = { limit: `${rate}/${unit}`, burst: Number(burst ?? 0) + 1, key, headers: 'off', dryRun }
+    return this.#draft.addPolicy(`limit-${name}`, 'rate-limit', limit)
   }
 
-  #connectionLimit(directive: Directive, { use }: Scope): { policy: string } | { missing: string } {
+  #connectionLimit(directive: Directive, { use }: Scope): string | null {
     const [name, limit] = directive.args
     const key = keyOf(this.#zone('limit_conn_zone', name)?.args[0])
-    if ((key !== 'client.ip' && key !== 'req.host') || !/^\d+$/.test(limit ?? ''))
-      return {
-        missing: use.leaveUnprotected(
-          directive,
-          'the zone or its key is not mapped',
-          'use the policy concurrency-limit',
-        ),
-      }
+    if ((key !== 'client.ip' && key !== 'req.host') || !/^\d+$/.test(limit ?? '')) return null
     use.note(directive, 'the limit applies to each worker', 'divide it by the number of workers')
-    const options = {
-      limit: Math.max(1, Number(limit)),
-      key: key === 'client.ip' ? ['ip'] : ['header:host'],
-      name,
-    }
-    return { policy: this.#draft.addPolicy(`connections-${name}`, 'concurrency-limit', options) }
+    const keys = key === 'client.ip' ? ['ip'] : ['header:host']
+    const options = { limit: Math.max(1, Number(limit)), key: keys, name }
+    return this.#draft.addPolicy(`connections-${name}`, 'concurrency-limit', options)
   }
 
   #zone(directive: string, name: string | undefined): Directive | undefined {
     return this.#http.own(directive).find((one) => settingsOf(one)['zone']?.split(':')[0] === name)
   }
 
-  /** Maps `allow`, `deny`, `auth_basic` and `satisfy`. */
-  #rules(scope: Scope, unprotected: string[]): (string | object)[] {
+  /** Maps `allow`, `deny` and `auth_basic`. */
+  #rules(scope: Scope, unprotected: string[]): string[] {
     const rules = scope.list('allow', 'deny').filter(({ args: [address] }) => address !== 'unix:')
-    const unclear = rules.filter(({ args: [address = ''] }) => address !== 'all' && !ADDRESS.test(address))
-    for (const one of unclear)
-      unprotected.push(scope.use.leaveUnprotected(one, 'it is not an address or range'))
-    if (unclear.length > 0) return []
-    const isAny = scope.value('satisfy') === 'any'
+    const isClear = ({ args: [address = ''] }: Directive): boolean =>
+      address === 'all' || ADDRESS.test(address)
+    const unclear = rules.find((one) => !isClear(one))
+    const filter = unclear === undefined ? this.#filter(rules) : null
+    if (filter === null) {
+      const reason = unclear === undefined ? 'the order is not supported' : 'it is not an address or range'
+      const remedy = 'use the policy ip-filter, with when: inCidr(…) if the order matters'
+      unprotected.push(scope.use.leaveUnprotected(unclear ?? rules[0]!, reason, remedy))
+    }
     const users = this.#users(scope)
-    if (users === null) return this.#filter(rules)
-    // With 'satisfy any', only an address that a rule allows needs no password.
-    const denied = deniedExpression(rules, !isAny)
-    if (isAny && rules.length > 0 && denied === null) return []
-    if (isAny && rules.length > 0) return [{ use: 'basic-auth', with: users, when: denied }]
-    const login = this.#draft.addPolicy('login', 'basic-auth', users)
-    return [...this.#filter(rules), login]
+    const login = users === null ? [] : [this.#draft.addPolicy('login', 'basic-auth', users)]
+    return [...(filter ?? []), ...login]
   }
 
   #users(scope: Scope): Readonly<Record<string, unknown>> | null {
@@ -127,43 +107,23 @@ export class AccessMapping {
     }
   }
 
-  /** Returns the policies for a list of rules. nginx applies the first rule that matches. */
-  #filter(rules: readonly Directive[]): (string | object)[] {
+  /** Returns the policies for a list of rules, of which nginx applies the first that matches, or null. */
+  #filter(rules: readonly Directive[]): string[] | null {
     const allow = addressesOf(rules, 'allow')
     const deny = addressesOf(rules, 'deny')
     const shape = rules.map(({ name, args }) => `${name[0]}${args[0] === 'all' ? '!' : ''}`).join('')
     const add = (options: object): string[] => [
       this.#draft.addPolicy('addresses', 'ip-filter', { ...options }),
     ]
-    if (!shape.includes('d')) return []
+    if (!shape.includes('d') || shape.startsWith('a!')) return []
     if (shape.startsWith('d!')) return add({ deny: ALL })
     if (/^d+(a!)?$/.test(shape)) return add({ deny })
-    if (/^d*a+d!$/.test(shape)) return add({ allow, ...(deny.length > 0 && { deny }) })
-    const when = deniedExpression(rules, true)
-    return when === null ? [] : [{ use: 'ip-filter', with: { deny: ALL }, when }]
+    return /^d*a+d!$/.test(shape) ? add({ allow, deny: filled(deny) }) : null
   }
 }
 
 function addressesOf(rules: readonly Directive[], name: string): string[] {
   return rules.flatMap((one) => (one.name === name && one.args[0] !== 'all' ? [one.args[0]!] : []))
-}
-
-/**
- * Returns the condition under which rules deny a request, or null if they deny none.
- * @param allowsOthers true if addresses that no rule names are allowed
- */
-function deniedExpression(rules: readonly Directive[], allowsOthers: boolean): string | null {
-  const text = [...rules].reverse().reduce((rest, { name, args: [address] }) => {
-    const verdict = name === 'deny' ? 'true' : 'false'
-    if (address === 'all') return verdict
-    const matches = `inCidr(client.ip, ${JSON.stringify([address])})`
-    return rest === verdict
-      ? rest
-      : verdict === 'true'
-        ? `${matches} || (${rest})`
-        : `!${matches} && (${rest})`
-  }, String(!allowsOthers))
-  return text === 'false' ? null : text
 }
 
 /** Returns the settings of a directive: `zone=a` as a value, `nodelay` as an empty text. */
@@ -177,12 +137,9 @@ function settingsOf(directive: Directive | undefined): Readonly<Record<string, s
 }
 
 /** Returns the expression of a zone's key, or null. */
-function keyOf(text: string | undefined): string | string[] | null {
-  if (text === undefined) return null
+function keyOf(text = ''): string | string[] | null {
   const parts = text.match(/\$\{?\w+\}?/g) ?? []
-  const keys = parts.map(expressionOf)
-  if (parts.join('') !== text || keys.length === 0) return null
-  const known = keys.filter((key) => key !== null)
-  if (known.length < keys.length) return null
-  return known.length === 1 ? known[0]! : known
+  const keys = parts.map(expressionOf).filter((key) => key !== null)
+  if (parts.join('') !== text || keys.length === 0 || keys.length < parts.length) return null
+  return keys.length === 1 ? keys[0]! : keys
 }

@@ -1,3 +1,4 @@
+import { filled } from '../draft.js'
 import { escapeRegex, patternOf } from '../patterns.js'
 import type { Location, NamedLocations } from './locations.js'
 import type { Directive } from './parse.js'
@@ -45,12 +46,10 @@ export function actionOf(location: Location, named: NamedLocations, upstreams: U
 /** Reports a location that serves files, and returns the status of its answers. */
 function fileStatus({ scope, directive }: Location): number {
   const reason = 'the location serves files or uses a protocol other than HTTP; the route returns 404'
-  const [cause] = ['fastcgi_pass', 'uwsgi_pass', 'scgi_pass', 'memcached_pass'].flatMap((name) =>
-    scope.own(name),
-  )
-  const at = cause ?? directive
+  const at =
+    scope.directives.find(({ name }) => /^(fastcgi|uwsgi|scgi|memcached)_pass$/.test(name)) ?? directive
   const isClosed = scope.own('deny').some(({ args }) => args[0] === 'all') && scope.own('allow').length === 0
-  if (at !== null && !isClosed) scope.use.leaveOut(at, reason, 'run a server for it and add an upstream')
+  if (!isClosed) scope.use.leaveOut(at, reason, 'run a server for it and add an upstream')
   return 404
 }
 
@@ -67,15 +66,11 @@ export function returnKeys(directive: Directive, scope: Scope): Readonly<Record<
   }
   if (code === 444) scope.use.note(directive, 'the gateway returns 403 instead of closing the connection')
   const type = scope.value('default_type')
+  const status = code === 444 || code < 200 || code > 599 ? 403 : code
   if (rest.includes('$'))
     scope.use.leaveOut(directive, 'the text depends on the request', 'use the policy mock')
-  return {
-    respond: {
-      status: code === 444 || code < 200 || code > 599 ? 403 : code,
-      ...(rest !== '' &&
-        !rest.includes('$') && { headers: { 'content-type': type ?? 'text/plain' }, body: rest }),
-    },
-  }
+  if (rest === '' || rest.includes('$')) return { respond: { status } }
+  return { respond: { status, headers: { 'content-type': type ?? 'text/plain' }, body: rest } }
 }
 
 /** Returns the redirect for a URL such as `https://$host$request_uri`, or null. */
@@ -120,10 +115,10 @@ function proxyKeys(
     .list('proxy_set_header')
     .some(({ args: [name] }) => name?.toLowerCase() === 'upgrade')
   return {
-    ...(Object.keys(rewrite).length > 0 && { rewrite }),
+    rewrite: filled(rewrite),
     upstream: found.name,
-    ...(Object.keys(timeouts).length > 0 && { timeouts }),
-    ...(isWebSocket && { websocket: { idleTimeout: timeouts['idle'] ?? '60s' } }),
+    timeouts: filled(timeouts),
+    websocket: isWebSocket ? { idleTimeout: timeouts['idle'] ?? '60s' } : undefined,
   }
 }
 
@@ -136,7 +131,7 @@ function pathRewrite(location: Location, uri: string | undefined): Readonly<Reco
     const pattern = patternOf(from, false)
     const isSimple = pattern !== null && flag === 'break' && /^\/[^?]*$/.test(to) && !/\$[^1-9]/.test(to)
     if (isSimple && scope.own('rewrite').length === 1) {
-      scope.use.map(rewritten)
+      scope.use.mapped.add(rewritten)
       return { regex: { pattern, replacement: to } }
     }
   }

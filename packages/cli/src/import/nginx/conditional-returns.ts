@@ -18,7 +18,7 @@ const TEST = /^\(\s*(\$\w+)\s*(?:(!?=|!?~\*?)\s*([\s\S]*?)\s*)?\)$/
 export function conditionalReturns(scope: Scope): ConditionalReturn[] {
   return scope.directives.flatMap((one) => {
     const parsed = one.name === 'if' ? conditionalReturn(one, scope) : null
-    if (parsed !== null) for (const mapped of [one, parsed.directive]) scope.use.map(mapped)
+    if (parsed !== null) for (const mapped of [one, parsed.directive]) scope.use.mapped.add(mapped)
     return parsed === null ? [] : [parsed]
   })
 }

@@ -37,6 +37,7 @@ test('everything that is mapped gives exit code 0', async (t) => {
       '10.0.0.5-9000': {
         targets: ['http://10.0.0.5:9000'],
         timeouts: { connect: '60s', headers: '60s', idle: '60s', total: '0s' },
+        'x-lint': { disable: ['no-limit'] },
         retry: { attempts: 0 },
       },
     },
@@ -67,6 +68,8 @@ test('protections that are not mapped close their route', async (t) => {
     'if ($request_method = POST) { set $a 1; return 403; }',
     'include missing/access.conf;',
     'valid_referers none;',
+    'satisfy any;',
+    'allow 10.0.0.1; deny 10.0.0.0/8; allow 11.0.0.0/8; deny all;',
   ]
   for (const protection of protections) {
     for (const text of [location(protection), location('', `http { ${protection}`).concat(' }')]) {
@@ -84,6 +87,37 @@ test('protections that are not mapped close their route', async (t) => {
     assert.equal(open.document.routes[0]?.['policies'], undefined, protection)
     assert.match(open.stderr, /the route is NOT protected/, protection)
   }
+})
+
+test('a location with other locations is closed', async (t) => {
+  const nested = `server { listen 80; location /in/ { proxy_pass http://10.0.0.5; location ~ secret { deny all; } }
+    location ~ php { proxy_pass http://10.0.0.6; } }`
+  const { code, document, stderr } = await importText(t, nested)
+  assert.equal(code, 2, stderr)
+  assert.match(
+    stderr,
+    /nginx\.conf:1: location ~ secret: locations in locations are not supported; the route/,
+  )
+  const first = document.routes.find(
+    ({ match, upstream }) => upstream && JSON.stringify(match).includes('/in'),
+  )
+  const regex = document.routes.find(({ match }) => JSON.stringify(match).includes('php'))
+  assert.deepEqual(first?.['policies'], ['not-imported'])
+  assert.ok(Number(first?.['priority']) > Number(regex?.['priority']), 'it precedes regular expressions')
+})
+
+test('addresses of clients are determined as with real_ip_recursive, and a note says so', async (t) => {
+  const proxies = 'set_real_ip_from 10.0.0.0/8; real_ip_header X-Forwarded-For;'
+  const off = await importText(t, location('', `http { ${proxies}`).concat(' }'))
+  assert.match(off.stderr, /set_real_ip_from: addresses of proxies in X-Forwarded-For are skipped/)
+  const on = await importText(t, location('', `http { ${proxies} real_ip_recursive on;`).concat(' }'))
+  assert.doesNotMatch(on.stderr, /are skipped/)
+})
+
+test('an imported document is formatted', async (t) => {
+  const { stdout } = await importText(t, location('gzip on; deny 10.0.0.1; add_header X-A b;'))
+  const check = await gwInProcess(['fmt', '--check', '-'], { stdin: stdout })
+  assert.equal(check.code, 0, check.stdout)
 })
 
 test('directives that are not mapped are reported with a way to do it by hand', async (t) => {

@@ -1,10 +1,10 @@
 import { EXIT, Failure } from '../../output/failure.js'
-import { DocumentDraft } from '../draft.js'
+import { DocumentDraft, filled } from '../draft.js'
 import type { SourceOptions } from '../import.js'
 import { type Access, AccessMapping } from './access.js'
 import { actionOf, passOf, returnKeys } from './action.js'
 import { conditionalReturns } from './conditional-returns.js'
-import { cacheOptions, compressOptions, headerOptions } from './headers.js'
+import { compressOptions, headerOptions } from './headers.js'
 import { ConfigReader } from './includes.js'
 import { type Location, type NamedLocations, namedLocations, orderedLocations } from './locations.js'
 import type { Directive } from './parse.js'
@@ -35,13 +35,15 @@ const DEFAULT_BODY = 1024 ** 2
 const NO_LIMIT = 1024 * 1024 ** 3
 
 const NO_ACCESS: Access = { policies: [], unprotected: [] }
+/** Parts of a route that answers before nginx checks access. */
+const EARLY = { policies: [], unprotected: [], bodyBytes: DEFAULT_BODY }
 
 /** A route before its place in the order of all routes is known. */
 interface PlannedRoute {
   readonly server: Server
   readonly location: Location
   readonly keys: Readonly<Record<string, unknown>>
-  readonly policies: readonly (string | object)[]
+  readonly policies: readonly string[]
   readonly unprotected: readonly string[]
   readonly bodyBytes: number
 }
@@ -100,7 +102,7 @@ class Importer {
       .reduce((most, { bodyBytes }) => Math.max(most, bodyBytes), DEFAULT_BODY)
     const keepAlive = durationOf(this.#http.value('keepalive_timeout'))
     for (const one of this.#http.directives)
-      if (one.name === 'map' && one.args[0] === '$http_upgrade') this.#http.use.map(one)
+      if (one.name === 'map' && one.args[0] === '$http_upgrade') this.#http.use.mapped.add(one)
     this.#http.use.ask('client_header_timeout')
     this.#http.use.ask('client_body_timeout')
     addListeners(this.#draft, choice, {
@@ -108,11 +110,7 @@ class Importer {
       ...(keepAlive !== null && !keepAlive.endsWith('ms') && { keepAlive }),
     })
     const schemes = new Set(choice.listens.map(({ isTls }) => isTls))
-    const groups = planned.map(({ server, routes }) => ({
-      server,
-      routes,
-      hosts: hostGroups(server, choice),
-    }))
+    const groups = planned.map((one) => ({ ...one, hosts: hostGroups(one.server, choice) }))
     const isOrdered =
       planned.some(({ routes }) => routes.some(({ location }) => !location.isNative)) ||
       groups.some(({ hosts }) => hosts.some(({ when }) => when !== null))
@@ -142,7 +140,7 @@ class Importer {
     return [
       ...this.#conditional(server, whole),
       ...locations.flatMap((one) => [
-        ...(one.directive === null || one.missing !== undefined ? [] : this.#conditional(server, one)),
+        ...(one.missing !== undefined ? [] : this.#conditional(server, one)),
         this.#route(server, one, named),
       ]),
       ...(hasRoot ? [] : [this.#route(server, whole, named)]),
@@ -155,37 +153,24 @@ class Importer {
       server,
       location: { ...location, when: [...location.when, when], isNative: false },
       keys: returnKeys(directive, scope),
-      policies: [],
-      unprotected: [],
-      bodyBytes: DEFAULT_BODY,
+      ...EARLY,
     }))
   }
 
   #route(server: Server, location: Location, named: NamedLocations): PlannedRoute {
-    if (location.addsSlash === true)
-      return {
-        server,
-        location,
-        keys: { redirect: { status: 301, path: `${location.path}/` } },
-        policies: [],
-        unprotected: [],
-        bodyBytes: DEFAULT_BODY,
-      }
+    const slash = { redirect: { status: 301, path: `${location.path}/` } }
+    if (location.addsSlash === true) return { server, location, keys: slash, ...EARLY }
     if (location.missing !== undefined) return closedRoute(server, location, location.missing)
     const { scope } = location
     const isInternal = scope.own('internal').length > 0
-    const {
-      keys,
-      isEarly,
-      scope: acting,
-    } = isInternal
+    const action = isInternal
       ? { keys: { respond: { status: 404 } }, isEarly: true, scope }
       : actionOf(location, named, this.#upstreams)
+    const { keys, isEarly, scope: acting } = action
     // nginx checks the access to a named location, too.
     const access = isEarly ? [] : [...new Set([scope, acting])].map((one) => this.#access.protect(one))
     const header = headerOptions(acting, 'upstream' in keys)
     const compress = isEarly ? null : compressOptions(acting)
-    const cache = 'upstream' in keys ? cacheOptions(acting) : null
     const limit = bytesOf(scope.value('client_max_body_size')) ?? DEFAULT_BODY
     return {
       server,
@@ -195,9 +180,9 @@ class Importer {
         ...access.flatMap((one) => one.policies),
         ...(compress === null ? [] : [this.#draft.addPolicy('gzip', 'compress', compress)]),
         ...(header === null ? [] : [this.#draft.addPolicy('headers', 'header', header)]),
-        ...(cache === null ? [] : [this.#draft.addPolicy('cache', 'response-cache', cache)]),
       ],
       unprotected: [
+        ...nestedLocations(location),
         ...(acting === scope ? [] : this.#addressRules(acting)),
         ...access.flatMap((one) => one.unprotected),
       ],
@@ -211,23 +196,16 @@ class Importer {
     if (authority === null) return NO_ACCESS
     const { file, isRequired } = authority
     this.#clientCa ??= file
-    const unprotected =
-      file !== undefined && file === this.#clientCa
-        ? []
-        : [
-            server.scope.use.leaveUnprotected(
-              server.scope.find('ssl_verify_client') ?? server.directive,
-              file === undefined
-                ? 'the server names no CA for client certificates'
-                : 'all servers of a listener share one CA for client certificates',
-              'put the certificates into one file, and use issuers of the policy mtls',
-            ),
-          ]
     const policies =
       isRequired && file !== undefined
         ? [this.#draft.addPolicy('client-certificate', 'mtls', { idFrom: 'subject' })]
         : []
-    return { policies, unprotected }
+    if (file !== undefined && file === this.#clientCa) return { policies, unprotected: [] }
+    const { use } = server.scope
+    const directive = server.scope.find('ssl_verify_client') ?? server.directive
+    const reason = 'all servers of a listener share one CA for client certificates'
+    const remedy = 'put the certificates into one file, and use issuers of the policy mtls'
+    return { policies, unprotected: [use.leaveUnprotected(directive, reason, remedy)] }
   }
 
   /** Returns the missing protection of a location with rules for an address that the gateway does not know. */
@@ -251,35 +229,35 @@ class Importer {
       ...(scheme === null ? [] : [`req.scheme == "${scheme}"`]),
       ...location.when,
     ]
+    const maxBytes = sizeText(bodyBytes)
     const limit =
       'upstream' in keys && bodyBytes < maxBody
-        ? [
-            this.#draft.addPolicy(`body-${sizeText(bodyBytes)}`, 'body-limit', {
-              maxBytes: sizeText(bodyBytes),
-            }),
-          ]
+        ? [this.#draft.addPolicy(`body-${maxBytes}`, 'body-limit', { maxBytes })]
         : []
     const certificate = this.#clientCertificate(server)
-    const { directive } = location
-    const name = server.scope.own('server_name')[0]?.args[0] ?? 'default'
+    const { file, line, name, args } = location.directive
     this.#draft.addRoute({
-      id: `${name}-${location.text}`,
-      comment: `${directive?.file ?? server.directive.file}:${directive?.line ?? server.directive.line} ${[directive?.name, ...(directive?.args ?? [])].join(' ')}`,
+      id: `${server.scope.own('server_name')[0]?.args[0] ?? 'default'}-${location.text}`,
+      comment: `${file}:${line} ${[name, ...args].join(' ')}`,
       match: {
-        ...(group.hosts.length > 0 && { hosts: group.hosts }),
-        ...(location.path !== '/*' && { path: location.path }),
-        ...(conditions.length > 0 && {
-          when: conditions
-            .map((one) => (conditions.length > 1 && one.includes('||') ? `(${one})` : one))
-            .join(' && '),
-        }),
+        hosts: filled(group.hosts),
+        path: location.path === '/*' ? undefined : location.path,
+        when: conditions.join(' && ') || undefined,
       },
-      ...(priority !== undefined && { priority }),
+      priority,
       ...keys,
-      policies: [...certificate.policies, ...limit, ...policies] as readonly string[],
+      policies: [...certificate.policies, ...limit, ...policies],
       unprotected: [...certificate.unprotected, ...this.#addressRules(location.scope), ...unprotected],
     })
   }
+}
+
+/** Reports the locations in a location, and returns their texts. */
+function nestedLocations({ scope, directive }: Location): string[] {
+  if (directive.name !== 'location') return []
+  const reason = 'locations in locations are not supported'
+  const nested = scope.own('location')
+  return nested.map((one) => scope.use.leaveUnprotected(one, reason, 'write it next to the other location'))
 }
 
 /** Returns the location for all requests of a server. */

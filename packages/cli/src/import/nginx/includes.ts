@@ -1,7 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { compileRegex } from '@sluice/core'
 import { visibleText } from '@sluice/core/visible-text'
 import { EXIT, Failure } from '../../output/failure.js'
+import { escapeRegex } from '../patterns.js'
 import { readSourceFile } from '../source-file.js'
 import { type Directive, parseConfig } from './parse.js'
 
@@ -49,26 +51,23 @@ export class ConfigReader {
 
 /** Returns the files of a pattern in the order of their names, or null if a single file or the folder is missing. */
 function filesOf(pattern: string): string[] | null {
+  if (!GLOB.test(pattern)) return existsSync(pattern) ? [pattern] : null
   // nginx accepts a missing folder. Here, it may exist on another machine only.
   const fixed = pattern.slice(0, pattern.search(GLOB))
-  if (GLOB.test(pattern) && !existsSync(fixed.slice(0, fixed.lastIndexOf('/') + 1))) return null
-  let found = ['/']
-  for (const part of pattern.split('/').filter((one) => one !== '')) {
-    found = GLOB.test(part)
-      ? found.flatMap((folder) =>
-          namesIn(folder)
-            .filter(globTest(part))
-            .map((name) => join(folder, name)),
-        )
-      : found.map((folder) => join(folder, part))
-  }
-  if (GLOB.test(pattern))
-    return found.filter((file) =>
-      namesIn(dirname(file)).includes(file.slice(dirname(file).length).replace(/^\//, '')),
-    )
-  return namesIn(dirname(pattern)).includes(pattern.slice(dirname(pattern).length).replace(/^\//, ''))
-    ? found
-    : null
+  if (!existsSync(fixed.slice(0, fixed.lastIndexOf('/') + 1))) return null
+  const parts = pattern.split('/').filter((one) => one !== '')
+  const matching = (folder: string, part: string): string[] =>
+    namesIn(folder)
+      .filter(globTest(part))
+      .map((name) => join(folder, name))
+  return parts.reduce(
+    (found, part) =>
+      found.flatMap((one) => {
+        if (GLOB.test(part)) return matching(one, part)
+        return existsSync(join(one, part)) ? join(one, part) : []
+      }),
+    ['/'],
+  )
 }
 
 function namesIn(folder: string): string[] {
@@ -79,43 +78,16 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/**
- * Returns a test for names, with `*`, `?` and `[…]`. A leading dot must be literal. The test goes back to the last
- * `*` only, so that its time does not grow with their number.
- */
+/** Returns a test for names, with `*`, `?` and `[…]`. A leading dot must be literal. RE2 matches in linear time. */
 function globTest(pattern: string): (name: string) => boolean {
-  const parts = (pattern.match(/\[.[^\]]*\]|[\s\S]/g) ?? []).map((part) =>
-    part === '*' ? null : charTest(part),
-  )
-  return (name) => {
-    if (name.startsWith('.') && !pattern.startsWith('.')) return false
-    let part = 0
-    let back = { part: -1, at: 0 }
-    for (let at = 0; at < name.length; ) {
-      const test = parts[part]
-      if (test === null) back = { part: ++part, at }
-      else if (test?.test(name[at]!) === true) {
-        part++
-        at++
-      } else if (back.part >= 0) {
-        back = { part: back.part, at: back.at + 1 }
-        part = back.part
-        at = back.at
-      } else return false
-    }
-    return parts.slice(part).every((one) => one === null)
-  }
-}
-
-/** Returns the test for a character, `?` or `[…]`. */
-function charTest(part: string): RegExp {
-  const inside = part
-    .slice(1, -1)
-    .replaceAll(/[\\\]]/g, '\\$&')
-    .replace(/^!/, '^')
+  const source = pattern.replaceAll(/\[(!?)(.[^\]]*)\]|[\s\S]/g, (part, not?: string, inside?: string) => {
+    if (inside !== undefined) return `[${not === '!' ? '^' : ''}${inside.replaceAll(/[\\[\]^]/g, '\\$&')}]`
+    return part === '*' ? '[\\s\\S]*' : part === '?' ? '[\\s\\S]' : escapeRegex(part)
+  })
   try {
-    return part === '?' ? /[\s\S]/ : new RegExp(part.length > 1 ? `[${inside}]` : part.replace(/\W/, '\\$&'))
+    const regex = compileRegex(`^${source}$`)
+    return (name) => (!name.startsWith('.') || pattern.startsWith('.')) && regex.test(name)
   } catch {
-    return /(?!)/
+    return () => false
   }
 }

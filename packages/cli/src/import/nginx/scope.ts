@@ -1,5 +1,5 @@
 import type { DocumentDraft } from '../draft.js'
-import { isProtection, MAPPED, NOT_NEEDED, REASONS } from './directive-kinds.js'
+import { isProtection, MAPPED, NOT_NEEDED, reasonFor } from './directive-kinds.js'
 import type { Directive } from './parse.js'
 
 /** Blocks whose entries are not directives. */
@@ -9,14 +9,14 @@ const NAME = /^[a-z][a-z0-9_]{0,63}$/
 /** Directives of the configuration that were mapped or left out. */
 export class DirectiveUse {
   readonly #draft: DocumentDraft
-  readonly #asked = new Set<string>()
+  readonly #asked = new Set(MAPPED.split(' '))
   readonly #left = new Set<Directive>()
   readonly #seen = new Set<Directive>()
-  readonly #mapped = new Set<Directive>()
+  /** Directives that are mapped, although not all of their name are. */
+  readonly mapped = new Set<Directive>()
 
   constructor(draft: DocumentDraft) {
     this.#draft = draft
-    for (const name of MAPPED) this.#asked.add(name)
   }
 
   /** True if routes stay open whose protection was not mapped. */
@@ -34,26 +34,16 @@ export class DirectiveUse {
     for (const one of directives) this.#seen.add(one)
   }
 
-  /** Records that a directive is mapped, although not all of its name are. */
-  map(directive: Directive): void {
-    this.#mapped.add(directive)
-  }
-
-  /** True if a directive is mapped, although not all of its name are. */
-  isMapped(directive: Directive): boolean {
-    return this.#mapped.has(directive)
-  }
-
   /** Reports a directive that was not mapped. */
   leaveOut(directive: Directive, reason: string, remedy?: string): void {
     this.#left.add(directive)
-    this.#draft.report.leaveOut({ ...textOf(directive), reason, ...(remedy !== undefined && { remedy }) })
+    this.#draft.report.leaveOut({ ...textOf(directive), reason, remedy })
   }
 
   /** Reports a protection that was not mapped, and returns its text for `unprotected` of a route. */
   leaveUnprotected(directive: Directive, reason: string, remedy?: string): string {
     this.#left.add(directive)
-    this.#draft.reportUnprotected({ ...textOf(directive), reason, ...(remedy !== undefined && { remedy }) })
+    this.#draft.reportUnprotected({ ...textOf(directive), reason, remedy })
     return textOf(directive).what
   }
 
@@ -70,7 +60,7 @@ export class DirectiveUse {
 
   /** Reports a choice or a difference. */
   note(directive: Directive, reason: string, remedy?: string): void {
-    this.#draft.report.note({ ...textOf(directive), reason, ...(remedy !== undefined && { remedy }) })
+    this.#draft.report.note({ ...textOf(directive), reason, remedy })
   }
 
   /** Counts all directives, and reports those that nothing has mapped. */
@@ -80,11 +70,10 @@ export class DirectiveUse {
       const { name, block } = directive
       if (this.#left.has(directive)) continue
       if (NOT_NEEDED.test(name)) report.notNeeded++
-      else if (this.#asked.has(name) || this.#seen.has(directive) || this.#mapped.has(directive))
+      else if (this.#asked.has(name) || this.#seen.has(directive) || this.mapped.has(directive))
         report.mapped++
       else {
-        const [reason, remedy] = REASONS[name] ?? ['unknown directive, or nothing uses it here']
-        this.leaveOut(directive, reason, remedy)
+        this.leaveOut(directive, ...reasonFor(name))
         continue
       }
       if (block !== null && !PLAIN_BLOCK.test(name)) this.finish(block)
@@ -118,9 +107,8 @@ export class Scope {
     this.use = use
     this.#parent = parent
     for (const directive of directives) {
-      const known = this.#byName.get(directive.name)
-      if (known === undefined) this.#byName.set(directive.name, [directive])
-      else known.push(directive)
+      if (!this.#byName.has(directive.name)) this.#byName.set(directive.name, [])
+      this.#byName.get(directive.name)!.push(directive)
     }
     for (const { args } of this.own('set')) this.#variables.set(args[0] ?? '', args[1] ?? '')
   }
@@ -166,18 +154,14 @@ export class Scope {
 
   /** Returns the protections in this and outer blocks that the import cannot map. The closest block decides. */
   protections(): readonly Directive[] {
-    this.#protections ??= this.#findProtections()
-    return this.#protections
-  }
-
-  #findProtections(): readonly Directive[] {
-    const own = this.directives.filter(isProtection)
-    const outer = this.#parent === null ? [] : this.#parent.protections()
     // Each `if`, `include` and `rewrite` applies on its own; of all others, the closest block decides.
-    return [
-      ...outer.filter(({ name }) => /^(if|include|rewrite)$/.test(name) || !this.#byName.has(name)),
-      ...own,
+    const outer = (one: Directive): boolean =>
+      /^(if|include|rewrite)$/.test(one.name) || !this.#byName.has(one.name)
+    this.#protections ??= [
+      ...(this.#parent?.protections() ?? []).filter(outer),
+      ...this.directives.filter(isProtection),
     ]
+    return this.#protections
   }
 
   /** Returns a text with variables of `set` replaced by their values. */

@@ -1,13 +1,13 @@
 import { EXIT, Failure } from '../../output/failure.js'
-import type { DocumentDraft } from '../draft.js'
-import { patternOf, widenedPattern } from '../patterns.js'
+import { type DocumentDraft, filled } from '../draft.js'
+import { escapeRegex, patternOf, widenedPattern } from '../patterns.js'
 import type { Directive } from './parse.js'
 import type { Scope } from './scope.js'
 import { ADDRESS } from './values.js'
 
 /** An address on which a server listens. */
 interface Listen {
-  readonly directive: Directive | null
+  readonly directive: Directive
   readonly address: string
   readonly port: number
   readonly isTls: boolean
@@ -34,10 +34,9 @@ export interface Server {
   readonly listens: readonly Listen[]
 }
 
-/** Order of exact names, of `*.name`, of `name.*` and of patterns. The routes of a server take 9000 places. */
+/** Order of exact names, of `*.name` and of patterns. The routes of a server take 9000 places. */
 const EXACT = 900_000
 const LEADING = 500_000
-const TRAILING = 400_000
 const PATTERN = 390_000
 const STEP = 10_000
 const MAX_PATTERNS = 38
@@ -48,24 +47,16 @@ export function serversOf(http: Scope): Server[] {
   const servers = http.own('server').map((directive): Server => {
     const scope = http.inner(directive.block ?? [])
     const ssl = scope.value('ssl') === 'on'
-    const found = scope.own('listen').flatMap((one) => listenOf(one, ssl) ?? [])
-    const none: Listen = {
-      directive: null,
-      address: '*:80',
-      port: 80,
-      isTls: ssl,
-      isDefault: false,
-      options: [],
-    }
-    return { scope, directive, listens: scope.own('listen').length === 0 ? [none] : found }
+    const written = scope.own('listen')
+    const listens = written.length > 0 ? written : [{ ...directive, name: 'listen', args: ['80'] }]
+    return { scope, directive, listens: listens.flatMap((one) => listenOf(one, ssl) ?? []) }
   })
   // One `ssl` is enough for all servers of an address.
-  const secure = new Set(
-    servers.flatMap(({ listens }) => listens.flatMap((one) => (one.isTls ? [one.address] : []))),
-  )
+  const all = servers.flatMap(({ listens }) => listens)
+  const isSecure = (address: string): boolean => all.some((one) => one.isTls && one.address === address)
   return servers.map((one) => ({
     ...one,
-    listens: one.listens.map((listen) => ({ ...listen, isTls: secure.has(listen.address) })),
+    listens: one.listens.map((listen) => ({ ...listen, isTls: isSecure(listen.address) })),
   }))
 }
 
@@ -80,14 +71,8 @@ function listenOf(directive: Directive, ssl: boolean): Listen | null {
   const name = host === 'localhost' ? '127.0.0.1' : host
   const address = `${name === '0.0.0.0' ? '*' : name}:${Number(digits)}`
   const isDefault = options.includes('default_server') || options.includes('default')
-  return {
-    directive,
-    address,
-    port: Number(digits),
-    isTls: ssl || options.includes('ssl'),
-    isDefault,
-    options,
-  }
+  const isTls = ssl || options.includes('ssl')
+  return { directive, address, port: Number(digits), isTls, isDefault, options }
 }
 
 /** The servers of one document: a gateway has the same routes on all ports. */
@@ -119,13 +104,11 @@ export function choosePorts(servers: readonly Server[], wanted: readonly number[
   for (const server of servers) {
     const listens = server.listens.filter(({ address }) => chosen.has(address))
     if (listens.length > 0) kept.push({ ...server, listens })
-    const left = server.listens.filter(({ address }) => !chosen.has(address))
-    for (const { directive } of left)
-      server.scope.use.leaveOut(
-        directive ?? server.directive,
-        'the server listens on another port or address, and a gateway has the same routes on all of them',
-        'import it into a second document with --port, or from a file of its own',
-      )
+    const reason =
+      'the server listens on another port or address, and a gateway has the same routes on all of them'
+    const remedy = 'import it into a second document with --port, or from a file of its own'
+    for (const { directive, address } of server.listens)
+      if (!chosen.has(address)) server.scope.use.leaveOut(directive, reason, remedy)
     if (listens.length === 0) server.scope.use.skip(server.directive)
   }
   return { servers: kept, listens: kept.flatMap(({ listens }) => listens) }
@@ -167,39 +150,41 @@ function namedGroups({ scope, directive }: Server, servers: readonly Server[] = 
     exact.length > 0 ? [{ hosts: [...new Set(exact)], when: null, base: EXACT }] : []
   for (const name of all.filter((one) => HOST.test(one) && one.startsWith('*.')))
     groups.push({ hosts: [name], when: null, base: LEADING + Math.min(39, name.split('.').length) * STEP })
-  for (const name of all.filter((one) => !isPattern(one) && one.endsWith('.*')))
-    groups.push({
-      hosts: [],
-      when: `req.host.startsWith(${JSON.stringify(name.slice(0, -1))})`,
-      base: TRAILING + Math.min(8, name.split('.').length) * STEP,
-    })
-  // nginx uses the first pattern of all servers that matches.
-  const patterns = [...new Set(servers.flatMap((one) => namesOf(one.scope).filter(isPattern)))]
+  // nginx uses the first pattern of all servers that matches, after names that end with `*`, of which the longest wins.
+  const patterns = [...new Set(servers.flatMap((one) => namesOf(one.scope).filter(isPattern)))].sort(
+    (a, b) => trailingLength(b) - trailingLength(a),
+  )
   if (patterns.length > MAX_PATTERNS)
     throw new Failure(
       `more than ${MAX_PATTERNS} patterns in server_name; import the servers in parts`,
       EXIT.invalid,
     )
   for (const name of names.filter(isPattern)) {
-    const known = name.startsWith('~') ? patternOf(name.slice(1), true) : null
-    const test = known ?? (name.startsWith('~') ? widenedPattern(name.slice(1), true) : '^')
-    const missing =
-      known === null
-        ? scope.use.leaveUnprotected(
-            scope.own('server_name')[0] ?? directive,
-            'the gateway does not support a name, and a route for more hosts stands for it',
-            'write names without variables, look-around and back references',
-          )
-        : undefined
+    const known = hostPattern(name, patternOf)
+    const at = scope.own('server_name')[0] ?? directive
+    const reason = 'the gateway does not support a name, and a route for more hosts stands for it'
+    const remedy = 'write names without variables, look-around and back references'
+    const missing = known === null ? scope.use.leaveUnprotected(at, reason, remedy) : undefined
     if (missing !== undefined && scope.use.allowsUnprotected) continue
     groups.push({
       hosts: [],
-      when: `req.host.matches(${JSON.stringify(test)})`,
+      when: `req.host.matches(${JSON.stringify(known ?? hostPattern(name, widenedPattern) ?? '^')})`,
       base: PATTERN - patterns.indexOf(name) * STEP,
       ...(missing !== undefined && { missing }),
     })
   }
   return groups
+}
+
+/** Returns the length of a name that ends with `*`, or 0 for others. */
+function trailingLength(name: string): number {
+  return name.startsWith('~') || !name.endsWith('.*') ? 0 : name.length
+}
+
+/** Returns the pattern of a name such as `~^a` or `www.*`, or null if there is none. */
+function hostPattern(name: string, pattern: typeof patternOf): string | null {
+  if (name.startsWith('~')) return pattern(name.slice(1), true)
+  return name.includes('$') ? null : `^${escapeRegex(name.slice(0, -1).toLowerCase())}`
 }
 
 /** Returns the groups of a server without the names of earlier servers on the same address, as nginx ignores them. */
@@ -215,23 +200,15 @@ function ownGroups(server: Server, servers: readonly Server[]): HostGroup[] {
     const keys = group.when === null ? group.hosts : [group.when]
     const whole = keys.filter((name) => free(name).length === server.listens.length)
     const partial = keys.filter((name) => !whole.includes(name) && free(name).length > 0)
-    if (whole.length < keys.length)
-      server.scope.use.warn(
-        server.scope.find('server_name') ?? server.directive,
-        'an earlier server has the same name, and nginx uses that one',
-        'remove the name here',
-      )
+    const at = server.scope.find('server_name') ?? server.directive
+    const reason = 'an earlier server has the same name, and nginx uses that one'
+    if (whole.length < keys.length) server.scope.use.warn(at, reason, 'remove the name here')
     const part = (names: readonly string[]): HostGroup => ({
       ...group,
       hosts: group.when === null ? names : [],
     })
-    return [
-      ...(whole.length > 0 ? [part(whole)] : []),
-      ...partial.map((name) => ({
-        ...part([name]),
-        scheme: free(name)[0]!.isTls ? ('https' as const) : ('http' as const),
-      })),
-    ]
+    const rest = partial.map((name) => ({ ...part([name]), scheme: schemeName(free(name)[0]!) }))
+    return whole.length > 0 ? [part(whole), ...rest] : rest
   })
 }
 
@@ -244,31 +221,30 @@ function namesOf(scope: Scope): string[] {
 
 /** True for a name with a pattern or a variable. */
 function isPattern(name: string): boolean {
-  return name.startsWith('~') || name.includes('$')
+  return name.startsWith('~') || name.includes('$') || name.endsWith('.*')
 }
 
 /** Returns the schemes for which a server handles requests with unknown hosts. */
 function defaultSchemes(server: Server, servers: readonly Server[]): Set<'http' | 'https'> {
-  const schemes = server.listens.flatMap(({ address, isTls }) =>
-    ownerOf(address, servers) === server ? [isTls ? ('https' as const) : ('http' as const)] : [],
-  )
-  return new Set(schemes)
+  return new Set(server.listens.filter(({ address }) => ownerOf(address, servers) === server).map(schemeName))
 }
 
 /** Returns the only scheme of a server, or null if it has both. */
 export function schemeOf({ listens }: Server): 'http' | 'https' | null {
-  const schemes = new Set(listens.map(({ isTls }) => isTls))
-  return schemes.size > 1 ? null : schemes.has(true) ? 'https' : 'http'
+  const [scheme = 'http', ...others] = new Set(listens.map(schemeName))
+  return others.length > 0 ? null : scheme
+}
+
+function schemeName({ isTls }: Listen): 'http' | 'https' {
+  return isTls ? 'https' : 'http'
 }
 
 /** Adds the listeners for the addresses of servers, with the certificates of the servers. */
 export function addListeners(draft: DocumentDraft, choice: PortChoice, limits: object): void {
   const { servers, listens } = choice
   const { proxies, isMapped } = realIpOf(choice)
-  const addresses = new Map<string, Listen[]>()
-  for (const listen of listens)
-    addresses.set(listen.address, [...(addresses.get(listen.address) ?? []), listen])
-  for (const [address, group] of addresses) {
+  for (const address of new Set(listens.map((one) => one.address))) {
+    const group = listens.filter((one) => one.address === address)
     const first = group.find(({ isDefault }) => isDefault) ?? group[0]!
     const owners = servers.filter((one) => one.listens.some((listen) => listen.address === address))
     const has = (option: string): boolean => group.some(({ options }) => options.includes(option))
@@ -278,10 +254,10 @@ export function addListeners(draft: DocumentDraft, choice: PortChoice, limits: o
       engine: 'node',
       // nginx forwards the path as received.
       paths: 'as-received',
-      ...(first.isTls && { tls: tlsOf(owners) }),
-      ...(isHttp2 && first.isTls && { http2: {} }),
-      ...(proxies.length > 0 && (isMapped || has('proxy_protocol')) && { trustedProxies: proxies }),
-      ...(has('proxy_protocol') && { proxyProtocol: true }),
+      tls: first.isTls ? tlsOf(owners) : undefined,
+      http2: isHttp2 && first.isTls ? {} : undefined,
+      trustedProxies: isMapped || has('proxy_protocol') ? filled(proxies) : undefined,
+      proxyProtocol: has('proxy_protocol') || undefined,
       limits,
     })
   }
@@ -305,6 +281,12 @@ export function realIpOf({ servers, listens }: PortChoice): RealIp {
       ? first.header === 'proxy_protocol'
       : first.header === 'x-forwarded-for',
   )
+  const [range] = proxies.length > 0 ? servers.map(({ scope }) => scope.find('set_real_ip_from')) : []
+  if (range !== undefined && servers[0]!.scope.value('real_ip_recursive') !== 'on')
+    servers[0]!.scope.use.note(
+      range,
+      'addresses of proxies in X-Forwarded-For are skipped (real_ip_recursive on)',
+    )
   const areRanges = proxies.every((one) => ADDRESS.test(one))
   return {
     proxies: areRanges ? [...new Set(proxies)] : [],
@@ -326,25 +308,15 @@ function scopesIn(scope: Scope): Scope[] {
 }
 
 function tlsOf(servers: readonly Server[]): object {
-  const pairs = servers.flatMap((one) => {
-    const { scope } = one
-    const certFile = scope.value('ssl_certificate')
-    const keyFile = scope.value('ssl_certificate_key')
-    return certFile === undefined || keyFile === undefined
-      ? []
-      : [{ certFile, keyFile, names: namedGroups(one).flatMap(({ hosts }) => hosts) }]
-  })
-  const [first, ...others] = pairs
-  const certificates = others
-    .filter(
-      ({ certFile }, i) =>
-        certFile !== first?.certFile && others.findIndex((one) => one.certFile === certFile) === i,
-    )
-    .map(({ certFile, keyFile, names }) => ({
-      certFile,
-      keyFile,
-      ...(names.length > 0 && { serverNames: names }),
-    }))
+  const pairs = servers.map((one) => ({
+    certFile: one.scope.value('ssl_certificate') ?? '',
+    keyFile: one.scope.value('ssl_certificate_key') ?? '',
+    serverNames: filled(namedGroups(one).flatMap(({ hosts }) => hosts)),
+  }))
+  const [first, ...others] = pairs.filter(
+    ({ certFile, keyFile }, i) =>
+      certFile !== '' && keyFile !== '' && pairs.findIndex((one) => one.certFile === certFile) === i,
+  )
   const versions = servers[0]!.scope.find('ssl_protocols')?.args ?? []
   const authorities = servers.map(clientCaOf)
   const clientCaFile = authorities.find((one) => one?.file !== undefined)?.file
@@ -352,23 +324,19 @@ function tlsOf(servers: readonly Server[]): object {
   return {
     certFile: first?.certFile ?? 'cert.pem',
     keyFile: first?.keyFile ?? 'key.pem',
-    ...(versions.length === 1 && versions[0] === 'TLSv1.3' && { minVersion: 'TLSv1.3' }),
-    ...(clientCaFile !== undefined && {
-      clientCaFile,
-      clientCertificate: isRequired ? 'required' : 'optional',
-    }),
-    ...(certificates.length > 0 && { certificates }),
+    minVersion: versions.join() === 'TLSv1.3' ? 'TLSv1.3' : undefined,
+    clientCaFile,
+    clientCertificate: clientCaFile === undefined ? undefined : isRequired ? 'required' : 'optional',
+    certificates: filled(others),
   }
 }
 
 /** Returns the mode of client certificates of a server and its CA, or null if it asks for none. */
-export function clientCaOf({
-  scope,
-  listens,
-}: Server): { readonly file: string | undefined; readonly isRequired: boolean } | null {
+export function clientCaOf(server: Server): { readonly file?: string; readonly isRequired: boolean } | null {
+  const { scope, listens } = server
   const mode = scope.value('ssl_verify_client')
   const file = scope.value('ssl_client_certificate') ?? scope.value('ssl_trusted_certificate')
   scope.use.ask('ssl_verify_depth')
   const isAsked = (mode === 'on' || mode === 'optional') && listens.some(({ isTls }) => isTls)
-  return isAsked ? { file, isRequired: mode === 'on' } : null
+  return isAsked ? { ...(file !== undefined && { file }), isRequired: mode === 'on' } : null
 }

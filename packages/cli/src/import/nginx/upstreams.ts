@@ -1,4 +1,4 @@
-import type { DocumentDraft } from '../draft.js'
+import { type DocumentDraft, NO_TOTAL_LIMIT } from '../draft.js'
 import { cleanName } from '../names.js'
 import type { Directive } from './parse.js'
 import { Scope } from './scope.js'
@@ -49,6 +49,7 @@ export class UpstreamMapping {
     const upstream = {
       ...settings,
       timeouts: TIMEOUTS,
+      ...NO_TOTAL_LIMIT,
       retry: retryOf(scope, targets.length),
       ...(scheme === 'https' && this.#tlsOf(scope)),
       ...(isGrpc && { http2: { priorKnowledge: true } }),
@@ -58,7 +59,7 @@ export class UpstreamMapping {
   }
 
   #settingsOf(upstream: Directive, scheme: string, { use }: Scope): Settings {
-    use.map(upstream)
+    use.mapped.add(upstream)
     const scope = new Scope(upstream.block ?? [], null, use)
     const servers = scope.own('server').filter((one) => {
       const isDown = one.args.includes('down')
@@ -68,23 +69,16 @@ export class UpstreamMapping {
       if (isDown) use.note(one, 'the server is down and was left out')
       return isUsable && !isDown
     })
-    const balanced = balanceOf(scope)
-    return {
-      targets: servers.map((one) => targetOf(one, scheme)),
-      ...balanced,
-      ...outlierOf(servers),
-    }
+    const targets = servers.map((one) => targetOf(one, scheme))
+    return { targets, ...balanceOf(scope), ...outlierOf(servers) }
   }
 
   #tlsOf(scope: Scope): Settings {
     const isVerified = scope.value('proxy_ssl_verify') === 'on'
     const pass = scope.find('proxy_pass') ?? scope.find('grpc_pass')
-    if (!isVerified && pass !== undefined)
-      scope.use.note(
-        pass,
-        'the gateway verifies the certificate of this upstream; nginx does not',
-        'set tls.caFile of the upstream if its CA is private',
-      )
+    const reason = 'the gateway verifies the certificate of this upstream; nginx does not'
+    const remedy = 'set tls.caFile of the upstream if its CA is private'
+    if (!isVerified && pass !== undefined) scope.use.note(pass, reason, remedy)
     const name = scope.value('proxy_ssl_name')
     const tls = {
       caFile: isVerified ? scope.value('proxy_ssl_trusted_certificate') : undefined,
@@ -135,11 +129,8 @@ function balanceOf(scope: Scope): Settings {
   const [, kind, name] = /^req\.(header|cookie)\["(.+)"\]$/.exec(key ?? '') ?? []
   if (key === 'client.ip') return { balance: 'hash', hashOn: 'ip' }
   if (kind !== undefined) return { balance: 'hash', hashOn: `${kind}:${name}` }
-  scope.use.leaveOut(
-    hash,
-    'hashOn is an address, a header, a cookie or a consumer',
-    'set balance: hash with another key',
-  )
+  const remedy = 'set balance: hash with another key'
+  scope.use.leaveOut(hash, 'hashOn is an address, a header, a cookie or a consumer', remedy)
   return {}
 }
 

@@ -125,52 +125,41 @@ function addApi(draft: DocumentDraft, description: Description, options: AddOpti
   const named = (word: string): string => (name === null ? word : `${word}-${name}`)
   const upstream = draft.addUpstream(name ?? 'api', { targets: [server.origin] })
   const security = new SecurityMapping(draft, { schemes: api.securitySchemes, tree, issuer: options.issuer })
-  const checks =
-    options.validate === false
-      ? []
-      : [
-          draft.addPolicy(named('openapi'), 'openapi', {
-            description: { file: relative(options.folder, file) },
-            ...(server.basePath !== '' && { basePath: server.basePath }),
-            ...(options.onUnsupported === 'skip' && { onUnsupported: 'skip' }),
-          }),
-        ]
-  reportServers(draft, description)
+  const validation = {
+    description: { file: relative(options.folder, file) },
+    basePath: server.basePath || undefined,
+    onUnsupported: options.onUnsupported === 'skip' ? 'skip' : undefined,
+  }
+  const checks = options.validate === false ? [] : [draft.addPolicy(named('openapi'), 'openapi', validation)]
+  reportRest(draft, description)
   // Servers with a name usually serve several hosts, and answer 404 for the host of the gateway.
   const hasName = isIP(new URL(server.origin).hostname.replace(/^\[|\]$/g, '')) === 0
   for (const route of grouped(routesOf(api.operations, server.basePath))) {
     const { policies, unprotected } = security.protect(route.operations)
-    const [tag] = route.operations[0]?.tags ?? []
+    const tag = tagOf(route)
     draft.addRoute({
       id: route.id,
-      ...(tag !== undefined && { api: apiOf(draft, tag, name) }),
+      api: tag === undefined ? undefined : apiOf(draft, tag, name),
       match: { path: route.path, methods: route.methods },
       ...(route.operations.every(({ isPublic }) => isPublic) && PUBLIC),
-      ...(hasName && { rewrite: { host: 'upstream' } }),
+      rewrite: hasName ? { host: 'upstream' } : undefined,
       upstream,
       policies: [...policies, ...checks],
       unprotected,
     })
     draft.report.mapped += route.operations.length
   }
-  for (const { path, method } of api.operations.filter((one) => one.method === 'TRACE'))
-    draft.report.leaveOut({
-      place: tree.placeOf(['paths', path, method.toLowerCase()]),
-      what: `${method} ${path}`,
-      reason: 'the gateway does not serve TRACE',
-    })
+}
+
+function tagOf({ operations }: OperationRoute): string | undefined {
+  return operations[0]?.tags[0]
 }
 
 /** Returns the routes with those of one tag next to each other. */
 function grouped(routes: readonly OperationRoute[]): OperationRoute[] {
-  const byTag = new Map<string | undefined, OperationRoute[]>()
-  for (const route of routes) {
-    const [tag] = route.operations[0]?.tags ?? []
-    const known = byTag.get(tag)
-    if (known === undefined) byTag.set(tag, [route])
-    else known.push(route)
-  }
-  return [...byTag.values()].flat()
+  const order = new Map<string | undefined, number>()
+  for (const route of routes) if (!order.has(tagOf(route))) order.set(tagOf(route), order.size)
+  return [...routes].sort((a, b) => order.get(tagOf(a))! - order.get(tagOf(b))!)
 }
 
 /** Returns the API of a tag, which log records and metrics contain. */
@@ -180,21 +169,22 @@ function apiOf(draft: DocumentDraft, tag: string, description: string | null): s
   return id
 }
 
-function reportServers(draft: DocumentDraft, { api, server, tree }: Description): void {
+/** Reports servers and methods that the document does not use. */
+function reportRest({ report }: DocumentDraft, { api, server, tree }: Description): void {
   for (const [i, url] of api.servers.entries())
     if (i > 0)
-      draft.report.note({
+      report.note({
         place: tree.placeOf(['servers', i]),
         what: 'servers',
         reason: `${url} is not used: descriptions list environments, and requests go to ${server.origin}`,
         remedy: 'add it to the targets of the upstream if it is a second server of this environment',
       })
-  for (const { path, method, hasServers } of api.operations)
-    if (hasServers)
-      draft.report.leaveOut({
-        place: tree.placeOf(['paths', path, method.toLowerCase()]),
-        what: `servers of ${method} ${path}`,
-        reason: `servers of operations and paths are not mapped, requests go to ${server.origin}`,
-        remedy: 'add an upstream and name it in the route',
-      })
+  for (const { path, method, hasServers } of api.operations) {
+    const place = tree.placeOf(['paths', path, method.toLowerCase()])
+    const reason = `servers of operations and paths are not mapped, requests go to ${server.origin}`
+    const remedy = 'add an upstream and name it in the route'
+    if (hasServers) report.leaveOut({ place, what: `servers of ${method} ${path}`, reason, remedy })
+    if (method === 'TRACE')
+      report.leaveOut({ place, what: `TRACE ${path}`, reason: 'the gateway does not serve TRACE' })
+  }
 }

@@ -10,9 +10,6 @@ export interface OperationRoute {
   readonly operations: ApiOperation[]
 }
 
-/** Methods that the gateway does not support. */
-const UNSERVED: ReadonlySet<string> = new Set(['TRACE'])
-
 /**
  * Returns one route per operation, named by its `operationId`. Operations that the router cannot distinguish share
  * a route, and so do GET and HEAD of one path.
@@ -22,7 +19,7 @@ export function routesOf(operations: readonly ApiOperation[], basePath: string):
   const ids: TakenNames = new Map()
   for (const operation of operations) {
     const { method } = operation
-    if (UNSERVED.has(method)) continue
+    if (method === 'TRACE') continue
     const path = patternOf(`${basePath}${operation.path}`)
     const key = `${method === 'HEAD' ? 'GET' : method} ${shapeOf(path)}`
     const known = routes.get(key)

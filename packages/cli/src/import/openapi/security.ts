@@ -1,5 +1,5 @@
 import type { ApiOperation, ApiOutline, SecurityRequirement } from '@sluice/policies'
-import { CONSUMERS, type DocumentDraft } from '../draft.js'
+import { CONSUMERS, type DocumentDraft, filled } from '../draft.js'
 import type { SourceTree } from '../source-tree.js'
 
 interface SecuritySource {
@@ -17,6 +17,16 @@ interface Protection {
 /** A policy for a security scheme, or the reason why it cannot be mapped. */
 type Mapped = { readonly use: string; readonly with: Readonly<Record<string, unknown>> } | string
 
+const REFUSED = 'callers need an entry in consumers.jsonl; until then they are refused'
+/** Note and remedy for each policy. */
+const NOTES: Readonly<Record<string, readonly [string, string]>> = {
+  'api-key': [REFUSED, 'gw consumer add NAME; gw key create NAME'],
+  'basic-auth': [REFUSED, 'gw consumer add NAME --password'],
+  jwt: [
+    'the description names no audience, so tokens for other services of the issuer are accepted',
+    'add audiences to the policy',
+  ],
+}
 const DISCOVERY = /\/\.well-known\/openid-configuration\/?$/
 
 /** Maps the security schemes of a description to policies. */
@@ -43,62 +53,36 @@ export class SecurityMapping {
     const isPublic = security.length === 0 || security.some((one) => Object.keys(one).length === 0)
     if (isPublic) return { policies: [], unprotected: [] }
     const place = this.#source.tree.placeOf(['paths', path, method.toLowerCase()])
-    const usable = security.find((one) =>
-      Object.entries(one).every(([name, scopes]) => this.#isMapped(name, scopes)),
-    )
-    const chosen = usable ?? security[0]!
+    const isMapped = ([name, scopes]: readonly [string, readonly string[]]): boolean =>
+      typeof this.#policyFor(name, scopes) !== 'string'
+    const chosen = security.find((one) => Object.entries(one).every(isMapped)) ?? security[0]!
+    const reason = `callers may choose between ${security.map(requirementText).join(' or ')}, and the route accepts only ${requirementText(chosen)}`
+    const remedy = 'use one route per credential, selected by match.headers'
     if (security.length > 1)
-      this.#draft.report.leaveOut({
-        place,
-        what: `security of ${method} ${path}`,
-        reason: `callers may choose between ${security.map(requirementText).join(' or ')}, and the route accepts only ${requirementText(chosen)}`,
-        remedy:
-          'a chain of policies requires all of them: use one route per credential, selected by match.headers',
-      })
+      this.#draft.report.leaveOut({ place, what: `security of ${method} ${path}`, reason, remedy })
     const policies: string[] = []
     const unprotected: string[] = []
     for (const [name, scopes] of Object.entries(chosen)) {
       const mapped = this.#policyFor(name, scopes)
+      const roles = scopes.join(', ')
       if (typeof mapped === 'string') {
         this.#report(name, mapped)
         unprotected.push(`security scheme ${name}`)
-      } else if (mapped.with['consumers'] === CONSUMERS && scopes.length > 0) {
-        // OpenAPI 3.1 names roles like scopes. Neither policy checks them.
-        this.#report(
-          `${name} (${scopes.join(', ')})`,
-          'it requires roles, which the description does not assign to callers',
-          place,
-        )
-        unprotected.push(`roles ${scopes.join(', ')} of security scheme ${name}`)
-        policies.push(this.#addPolicy(name, mapped))
-      } else policies.push(this.#addPolicy(name, mapped))
+        continue
+      }
+      policies.push(this.#addPolicy(name, mapped))
+      if (mapped.with['consumers'] !== CONSUMERS || roles === '') continue
+      // OpenAPI 3.1 names roles like scopes. Neither policy checks them.
+      this.#report(`${name} (${roles})`, 'it requires roles, which the description does not assign', place)
+      unprotected.push(`roles ${roles} of security scheme ${name}`)
     }
     return { policies, unprotected }
   }
 
-  #isMapped(name: string, scopes: readonly string[]): boolean {
-    return typeof this.#policyFor(name, scopes) !== 'string'
-  }
-
   #addPolicy(name: string, mapped: Exclude<Mapped, string>): string {
     const place = this.#source.tree.placeOf(['components', 'securitySchemes', name])
-    if (mapped.with['consumers'] === CONSUMERS)
-      this.#draft.report.note({
-        place,
-        what: `security scheme ${name}`,
-        reason: 'callers need an entry in consumers.jsonl; until then they are refused',
-        remedy:
-          mapped.use === 'api-key'
-            ? 'gw consumer add NAME; gw key create NAME'
-            : 'gw consumer add NAME --password',
-      })
-    if (mapped.use === 'jwt')
-      this.#draft.report.note({
-        place,
-        what: `security scheme ${name}`,
-        reason: 'the description names no audience, so tokens for other services of the issuer are accepted',
-        remedy: 'add audiences to the policy',
-      })
+    const [reason, remedy] = NOTES[mapped.use]!
+    this.#draft.report.note({ place, what: `security scheme ${name}`, reason, remedy })
     return this.#draft.addPolicy(name, mapped.use, mapped.with)
   }
 
@@ -109,13 +93,9 @@ export class SecurityMapping {
   ): void {
     if (this.#reported.has(name)) return
     this.#reported.add(name)
-    this.#draft.reportUnprotected({
-      place,
-      what: `security scheme ${name}`,
-      reason,
-      remedy:
-        'add a policy to its routes, such as jwt, oidc, mtls or oauth2-introspection, and remove not-imported',
-    })
+    const remedy =
+      'add a policy to its routes, such as jwt, oidc, mtls or oauth2-introspection, and remove not-imported'
+    this.#draft.reportUnprotected({ place, what: `security scheme ${name}`, reason, remedy })
   }
 
   #policyFor(name: string, scopes: readonly string[]): Mapped {
@@ -136,10 +116,7 @@ export class SecurityMapping {
 
 function tokens(issuer: string | undefined, scopes: readonly string[]): Mapped {
   if (issuer === undefined) return 'the description does not name the issuer of the tokens; use --issuer URL'
-  return {
-    use: 'jwt',
-    with: { jwks: { discovery: issuer }, ...(scopes.length > 0 && { requiredScopes: scopes }) },
-  }
+  return { use: 'jwt', with: { jwks: { discovery: issuer }, requiredScopes: filled(scopes) } }
 }
 
 /** Returns the issuer of an OpenID configuration URL, or undefined for other URLs. */
