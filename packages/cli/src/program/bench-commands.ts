@@ -13,7 +13,7 @@ const addCommands = await loadCommands()
 /** Adds `gw bench`: its commands if the package is installed, otherwise a hint how to install it. */
 export function addBenchCommands(program: GwCommand): void {
   program.commandsGroup('Benchmarks:')
-  const bench = program.command('bench').description('measure the gateway, compare runs and size deployments')
+  const bench = program.subcommand('bench', 'measure the gateway, compare runs and size deployments')
   if (addCommands !== null) addCommands(bench)
   else
     bench

@@ -2,26 +2,24 @@ import { collect, type GwCommand } from './gw-command.js'
 
 /** Adds the commands that manage a consumers file. */
 export function addConsumerCommands(program: GwCommand): void {
-  const consumer = program
-    .command('consumer')
-    .description('manage the consumers file that policies read (consumers: FILE)')
+  const consumer = program.subcommand(
+    'consumer',
+    'manage the consumers file that policies read (consumers: FILE)',
+  )
   consumer
-    .command('add')
-    .description('add a consumer')
+    .subcommand('add', 'add a consumer')
     .with(withTraits)
     .runs(async () => (await import('../commands/consumers.js')).addConsumer)
     .example('gw consumer add acme --group partners', 'gw consumer add ann --password < password.txt')
   addConsumerSet(consumer)
   consumer
-    .command('rm')
-    .description('remove a consumer and its keys')
+    .subcommand('rm', 'remove a consumer and its keys')
     .argument('<id>', 'consumer id')
     .with(withFile)
     .runs(async () => (await import('../commands/consumers.js')).removeConsumer)
     .example('gw consumer rm acme')
   consumer
-    .command('list')
-    .description('list all consumers')
+    .subcommand('list', 'list all consumers')
     .with(withFile)
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/consumers.js')).listConsumers)
@@ -31,8 +29,7 @@ export function addConsumerCommands(program: GwCommand): void {
 
 function addConsumerSet(consumer: GwCommand): void {
   consumer
-    .command('set')
-    .description('change the given settings of a consumer; others, such as its keys, stay')
+    .subcommand('set', 'change the given settings of a consumer; others, such as its keys, stay')
     .with(withTraits)
     .option('--no-name', 'remove the name')
     .option('--no-group', 'remove all groups; the following options work the same way')
@@ -61,31 +58,27 @@ function withTraits(command: GwCommand): GwCommand {
 }
 
 function addKeyCommands(program: GwCommand): void {
-  const key = program.command('key').description('manage API keys in the consumers file')
+  const key = program.subcommand('key', 'manage API keys in the consumers file')
   key
-    .command('create')
-    .description('create a key and print it once; removes expired keys of the consumer')
+    .subcommand('create', 'create a key and print it once; removes expired keys of the consumer')
     .with(withNewKey)
     .runs(async () => (await import('../commands/consumer-keys.js')).createKey)
     .example('gw key create acme --expires 90d')
   key
-    .command('rotate')
-    .description('create a new key; existing keys expire after --overlap')
+    .subcommand('rotate', 'create a new key; existing keys expire after --overlap')
     .with(withNewKey)
     .option('--overlap <time>', 'how long existing keys stay valid', '7d')
     .runs(async () => (await import('../commands/consumer-keys.js')).rotateKey)
     .example('gw key rotate acme --overlap 24h')
   key
-    .command('revoke')
-    .description('remove a key')
+    .subcommand('revoke', 'remove a key')
     .with(withFile)
     .argument('<consumer>', 'consumer id')
     .argument('<key>', 'key id')
     .runs(async () => (await import('../commands/consumer-keys.js')).revokeKey)
     .example('gw key revoke acme 2030')
   key
-    .command('list')
-    .description('list all keys, or those of one consumer')
+    .subcommand('list', 'list all keys, or those of one consumer')
     .with(withFile)
     .argument('[consumer]', 'consumer id')
     .output('table', 'json', 'yaml')

@@ -57,18 +57,16 @@ function canarySize(text: string): string {
 export function addControlCommands(program: GwCommand): void {
   program.commandsGroup('Fleet:')
   addFleet(program)
-  const control = program.command('control').description('run and administer a controller of many gateways')
+  const control = program.subcommand('control', 'run and administer a controller of many gateways')
   addControlStart(control)
   addTokens(control)
   control
-    .command('groups')
-    .description('list the groups of gateways')
+    .subcommand('groups', 'list the groups of gateways')
     .output('table', 'wide', 'json', 'yaml')
     .runs(async () => (await import('../commands/control-tokens.js')).listGroups)
     .example('gw control groups')
   control
-    .command('audit')
-    .description('show who changed what: deploys, tokens and members')
+    .subcommand('audit', 'show who changed what: deploys, tokens and members')
     .option('--group <name>', 'only entries about this group')
     .option('--limit <n>', 'number of entries', wholeNumber(1, 1000), 50)
     .output('table', 'wide', 'json', 'yaml')
@@ -77,17 +75,15 @@ export function addControlCommands(program: GwCommand): void {
 }
 
 function addFleet(program: GwCommand): void {
-  const fleet = program.command('fleet').description('show the gateways of a controller')
+  const fleet = program.subcommand('fleet', 'show the gateways of a controller')
   fleet
-    .defaultCommand('list')
-    .description('list gateways with their configuration, drift and traffic')
+    .defaultCommand('list', 'list gateways with their configuration, drift and traffic')
     .option('--group <name>', 'only this group')
     .output('table', 'wide', 'json', 'yaml')
     .runs(async () => (await import('../commands/fleet.js')).listFleet)
     .example('gw fleet --server https://control.example.com --group edge-eu')
   fleet
-    .command('forget')
-    .description('forget a gateway that was removed for good, so that quorums do not count it')
+    .subcommand('forget', 'forget a gateway that was removed for good, so that quorums do not count it')
     .argument('<name>', 'name or id of the gateway')
     .option('--group <name>', 'group of the gateway, if several have this name')
     .output('table', 'json', 'yaml')
@@ -97,8 +93,7 @@ function addFleet(program: GwCommand): void {
 
 function addControlStart(control: GwCommand): void {
   control
-    .command('start')
-    .description('run a controller in the foreground')
+    .subcommand('start', 'run a controller in the foreground')
     .usesServer(false)
     .option('--store <place>', 'folder, or postgres:// URL to share it with other controllers', './control')
     .option('--listen <address>', 'host:port', '127.0.0.1:9910')
@@ -140,14 +135,12 @@ function addControlStart(control: GwCommand): void {
 function addTokens(control: GwCommand): void {
   const token = control.command('token').alias('tokens').description('create, list and revoke tokens')
   token
-    .defaultCommand('list')
-    .description('list tokens')
+    .defaultCommand('list', 'list tokens')
     .output('table', 'wide', 'json', 'yaml')
     .runs(async () => (await import('../commands/control-tokens.js')).listTokens)
     .example('gw control token list')
   token
-    .command('create')
-    .description('create a token and print it')
+    .subcommand('create', 'create a token and print it')
     .argument('<name>', 'name in the audit trail')
     .choice('--role <role>', 'viewer: read; deployer: deploy; admin: everything; member: gateways', [
       'viewer',
@@ -166,8 +159,7 @@ function addTokens(control: GwCommand): void {
       'gw control token create payments-ci --role deployer --group edge-eu --team payments --routes /payments',
     )
   token
-    .command('revoke')
-    .description('revoke a token; gateways that use it are disconnected')
+    .subcommand('revoke', 'revoke a token; gateways that use it are disconnected')
     .argument('<name>', 'name of the token')
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/control-tokens.js')).revokeToken)

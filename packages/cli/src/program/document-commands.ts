@@ -21,8 +21,7 @@ export function addDocumentCommands(program: GwCommand): void {
   addFmt(program)
   addTest(program)
   program
-    .command('render')
-    .description('print the plan of a document, with defaults and without secrets')
+    .subcommand('render', 'print the plan of a document, with defaults and without secrets')
     .document()
     .output('json', 'yaml')
     .runs(async () => (await import('../commands/render.js')).render)
@@ -33,8 +32,7 @@ export function addDocumentCommands(program: GwCommand): void {
 
 function addLint(program: GwCommand): void {
   program
-    .command('lint')
-    .description('find risky, slow or unused settings in valid documents')
+    .subcommand('lint', 'find risky, slow or unused settings in valid documents')
     .argument('[documents...]', 'document files; default gateway.yaml')
     .option('-c, --config <file>', 'document file; - reads from stdin; repeatable', collect)
     .option('--rules', 'list all rules')
@@ -58,8 +56,7 @@ function addLint(program: GwCommand): void {
 
 function addFmt(program: GwCommand): void {
   program
-    .command('fmt')
-    .description('format documents: indentation, quotes and order of keys; keeps comments and values')
+    .subcommand('fmt', 'format documents: indentation, quotes and order of keys; keeps comments and values')
     .argument('[files...]', 'files; default gateway.yaml; - formats stdin to stdout')
     .option('--check', 'only list the files that are not formatted, and exit with 2')
     .option('--diff', 'only show the differences, and exit with 2')
@@ -69,8 +66,7 @@ function addFmt(program: GwCommand): void {
 
 function addSchema(program: GwCommand): void {
   program
-    .command('schema')
-    .description('print the JSON Schema of documents, for completion and validation in editors')
+    .subcommand('schema', 'print the JSON Schema of documents, for completion and validation in editors')
     .option('-c, --config <file>', "include the policies of this document's plugins")
     .option('--tests', 'print the schema of case files for gw test instead')
     .output('json', 'yaml')
@@ -80,8 +76,7 @@ function addSchema(program: GwCommand): void {
 
 function addStart(program: GwCommand): void {
   program
-    .command('start')
-    .description('run the gateway in the foreground; reloads the document when it changes')
+    .subcommand('start', 'run the gateway in the foreground; reloads the document when it changes')
     .document(needsDocument)
     .choice('--tier <tier>', 'size of the gateway: W1 = 1 CPU, W2 = 2 CPUs, …', ['W1', 'W2', 'W4', 'W8'])
     .option('--workers <n>', 'worker processes; overrides --tier and the document', wholeNumber(1, 64))
@@ -118,8 +113,7 @@ function addStart(program: GwCommand): void {
 
 function addInit(program: GwCommand): void {
   program
-    .command('init')
-    .description('create a project: a document, tests, a CI workflow, and schemas for editors')
+    .subcommand('init', 'create a project: a document, tests, a CI workflow, and schemas for editors')
     .argument('[dir]', 'folder of the project; default: this folder')
     .option('--from <file>', 'OpenAPI description to create routes, request validation and test cases from')
     .option('--issuer <url>', 'issuer of the bearer tokens, if the description does not name it')
@@ -131,8 +125,7 @@ function addInit(program: GwCommand): void {
 
 function addDev(program: GwCommand): void {
   program
-    .command('dev')
-    .description('run a gateway for development, with a live view of requests and errors')
+    .subcommand('dev', 'run a gateway for development, with a live view of requests and errors')
     .document()
     .option(
       '-p, --port <port>',
@@ -231,8 +224,7 @@ function addExplain(program: GwCommand): void {
     )
   // Inherits the document and format options of its parent command.
   explain
-    .command('listener')
-    .description('show the features and settings of the listeners')
+    .subcommand('listener', 'show the features and settings of the listeners')
     .argument('[document]', 'document file, same as -c')
     .inherits('--config', '--output')
     .usesServer(false)

@@ -26,8 +26,7 @@ export function addGatewayCommands(program: GwCommand): void {
   addCounts(program, 'limits')
   addCounts(program, 'quota')
   addBans(program)
-  addUpgrade(program)
-  addDrain(program)
+  addEnds(program)
 }
 
 function addDeploy(program: GwCommand): void {
@@ -60,8 +59,7 @@ function addDeploy(program: GwCommand): void {
 
 function addDiff(program: GwCommand): void {
   const diff = program
-    .command('diff')
-    .description('show the differences between a document and the running configuration')
+    .subcommand('diff', 'show the differences between a document and the running configuration')
     .document((run) => run.getOptionValue('group') === undefined || run.args.length > 0)
     .option('--exit-code', 'exit with 2 if there are differences')
   addDiffAction(diff.output('table', 'json', 'yaml'))
@@ -74,8 +72,7 @@ function addDiff(program: GwCommand): void {
 
 function addShow(program: GwCommand): void {
   program
-    .command('show')
-    .description('print a document that was deployed to a group of gateways')
+    .subcommand('show', 'print a document that was deployed to a group of gateways')
     .argument('[deploy]', 'number from gw history --group; default: the last one')
     .with(withGroup)
     .option('--file <path>', 'print this file of the bundle instead')
@@ -87,8 +84,7 @@ function addShow(program: GwCommand): void {
 
 function addStatus(program: GwCommand): void {
   const status = program
-    .command('status')
-    .description('show workers, listeners and the running configuration')
+    .subcommand('status', 'show workers, listeners and the running configuration')
     .option('-w, --watch', 'refresh every 2 s')
   addStatusAction(status.output('table', 'wide', 'json', 'yaml', 'jsonl'))
   status.example('gw status --watch')
@@ -96,8 +92,7 @@ function addStatus(program: GwCommand): void {
 
 function addTop(program: GwCommand): void {
   program
-    .command('top')
-    .description('show live traffic by route, with its policies and targets; interactive on a terminal')
+    .subcommand('top', 'show live traffic by route, with its policies and targets; interactive on a terminal')
     .option('-d, --delay <seconds>', 'time between refreshes', wholeNumber(1, 3600), 1)
     .option('--once', 'print the traffic of one interval and exit; the default without a terminal')
     .output('table', 'json', 'yaml')
@@ -123,8 +118,7 @@ function addTrace(program: GwCommand): void {
 
 function addDoctor(program: GwCommand): void {
   program
-    .command('doctor')
-    .description('check a running gateway and give advice; exits with 1 if there are problems')
+    .subcommand('doctor', 'check a running gateway and give advice; exits with 1 if there are problems')
     .output('table', 'wide', 'json', 'yaml')
     .runs(async () => (await import('../commands/doctor.js')).doctor)
     .example('gw doctor', 'gw doctor -o json --server https://gw.example.com:9901')
@@ -132,8 +126,7 @@ function addDoctor(program: GwCommand): void {
 
 function addHealth(program: GwCommand): void {
   program
-    .command('health')
-    .description('exit with 0 if the gateway is ready; for container health checks')
+    .subcommand('health', 'exit with 0 if the gateway is ready; for container health checks')
     .option('--alive', 'check only that it responds, even if it is not ready or is draining')
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/health.js')).health)
@@ -143,14 +136,12 @@ function addHealth(program: GwCommand): void {
 function addRoutes(program: GwCommand): void {
   const routes = program.command('routes').alias('route').description('show routes')
   routes
-    .defaultCommand('list')
-    .description('list all routes in order of precedence')
+    .defaultCommand('list', 'list all routes in order of precedence')
     .output('table', 'wide', 'json', 'yaml')
     .runs(async () => (await import('../commands/routes.js')).listRoutes)
     .example('gw routes')
   routes
-    .command('show')
-    .description('show one route')
+    .subcommand('show', 'show one route')
     .argument('<id>', 'route id')
     .output('yaml', 'json')
     .runs(async () => (await import('../commands/routes.js')).showRoute)
@@ -160,14 +151,12 @@ function addRoutes(program: GwCommand): void {
 function addUpstream(program: GwCommand): void {
   const upstream = program.command('upstream').alias('upstreams').description('show and drain upstreams')
   upstream
-    .defaultCommand('list')
-    .description('list all upstreams and targets with their state and counters')
+    .defaultCommand('list', 'list all upstreams and targets with their state and counters')
     .output('table', 'wide', 'json', 'yaml')
     .runs(async () => (await import('../commands/upstream.js')).listUpstreams)
     .example('gw upstream list')
   upstream
-    .command('health')
-    .description('show the health of targets, and why some receive no requests')
+    .subcommand('health', 'show the health of targets, and why some receive no requests')
     .argument('[name]', 'upstream name')
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/upstream.js')).showHealth)
@@ -188,23 +177,20 @@ function addTargetDrain(upstream: GwCommand, name: 'drain' | 'undrain', descript
 }
 
 function addCache(program: GwCommand): void {
-  const cache = program.command('cache').description('inspect and purge the response cache')
+  const cache = program.subcommand('cache', 'inspect and purge the response cache')
   cache
-    .defaultCommand('stats')
-    .description('show cache size and hit counters')
+    .defaultCommand('stats', 'show cache size and hit counters')
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/cache.js')).cacheStats)
     .example('gw cache stats')
   cache
-    .command('get')
-    .description('show the responses stored under a key')
+    .subcommand('get', 'show the responses stored under a key')
     .argument('<key>', 'HOST/PATH?QUERY; include the port if clients do')
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/cache.js')).cacheGet)
     .example("gw cache get 'api.example.com/orders?page=2'")
   cache
-    .command('purge')
-    .description('remove cached responses in all workers')
+    .subcommand('purge', 'remove cached responses in all workers')
     .option('--key <key>', 'one URL: HOST/PATH?QUERY; include the port if clients do')
     .option('--prefix <text>', 'keys that start with this text')
     .option('--tag <name>', 'responses with this tag in Surrogate-Key')
@@ -221,16 +207,14 @@ function addCounts(program: GwCommand, name: 'limits' | 'quota'): void {
   const counts = program.command(name).description(`inspect and reset the counters of ${what}`)
   const module = async () => (await import('../commands/limits.js'))[name]
   counts
-    .command('get')
-    .description('show the counters of all policies, one policy, or one key')
+    .subcommand('get', 'show the counters of all policies, one policy, or one key')
     .argument('[policy]', 'policy id')
     .argument('[key]', 'key as shown in the list')
     .output('table', 'json', 'yaml')
     .runs(async () => (await module()).get)
     .example(`gw ${name} get partners acme`)
   counts
-    .command('reset')
-    .description('reset counters')
+    .subcommand('reset', 'reset counters')
     .argument('<policy>', 'policy id')
     .argument('[key]', 'only this key')
     .option('--yes', 'reset all keys without confirmation')
@@ -241,18 +225,16 @@ function addCounts(program: GwCommand, name: 'limits' | 'quota'): void {
 }
 
 function addBans(program: GwCommand): void {
-  const bans = program.command('bans').description('show and lift bans of client-ban')
+  const bans = program.subcommand('bans', 'show and lift bans of client-ban')
   const module = async () => (await import('../commands/limits.js')).bans
   bans
-    .command('list')
-    .description('list banned clients and when their bans end')
+    .subcommand('list', 'list banned clients and when their bans end')
     .argument('[policy]', 'policy id')
     .output('table', 'json', 'yaml')
     .runs(async () => (await module()).list)
     .example('gw bans list')
   bans
-    .command('lift')
-    .description('end bans early')
+    .subcommand('lift', 'end bans early')
     .argument('<policy>', 'policy id')
     .argument('[caller]', 'only this client, as shown in the list')
     .option('--yes', 'end all bans without confirmation')
@@ -263,8 +245,7 @@ function addBans(program: GwCommand): void {
 
 function addQuotaSet(quota: GwCommand): void {
   quota
-    .command('set')
-    .description('set the used amount of a quota')
+    .subcommand('set', 'set the used amount of a quota')
     .argument('<policy>', 'policy id')
     .argument('<key>', 'quota key')
     .argument('<used>', 'used amount, a whole number')
@@ -273,19 +254,16 @@ function addQuotaSet(quota: GwCommand): void {
     .example('gw quota set partners acme 1000')
 }
 
-function addUpgrade(program: GwCommand): void {
+/** Adds the commands that end the running processes. */
+function addEnds(program: GwCommand): void {
   program
     .command('upgrade')
     .description('replace the running gateway by the version now installed, without losing requests')
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/upgrade.js')).upgrade)
     .example('gw upgrade')
-}
-
-function addDrain(program: GwCommand): void {
   program
-    .command('drain')
-    .description('shut down gracefully: fail readiness, finish requests, exit')
+    .subcommand('drain', 'shut down gracefully: fail readiness, finish requests, exit')
     .option('--yes', 'skip the confirmation; required without a terminal')
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/drain.js')).drain)

@@ -94,9 +94,14 @@ export class GwCommand extends Command {
     })
   }
 
+  /** Adds a subcommand with its description. */
+  subcommand(name: string, description: string): GwCommand {
+    return this.command(name).description(description)
+  }
+
   /** Adds the default command of a group. It reports unknown subcommands. */
-  defaultCommand(name: string): GwCommand {
-    const command = this.command(name, { isDefault: true })
+  defaultCommand(name: string, description: string): GwCommand {
+    const command = this.command(name, { isDefault: true }).description(description)
     return command.hook('preAction', (_program, run) => refuseWord(this, run))
   }
 

@@ -2,10 +2,9 @@ import { collect, type GwCommand } from './gw-command.js'
 
 /** Adds the commands that create documents from other formats. */
 export function addImportCommands(program: GwCommand): void {
-  const imports = program.command('import').description('create documents from other formats')
+  const imports = program.subcommand('import', 'create documents from other formats')
   imports
-    .command('openapi')
-    .description('create a document from OpenAPI descriptions, with one route per operation')
+    .subcommand('openapi', 'create a document from OpenAPI descriptions, with one route per operation')
     .argument('<files...>', 'OpenAPI 3.0 or 3.1 descriptions, YAML or JSON')
     .option('--upstream <url>', 'URL of the API; default: the servers in the description')
     .option('--issuer <url>', 'issuer of the bearer tokens, if the description does not name it')
@@ -17,23 +16,20 @@ export function addImportCommands(program: GwCommand): void {
       'gw import openapi orders.yaml invoices.yaml --out gateway.yaml --report-file report.txt',
     )
   imports
-    .command('nginx')
-    .description('create a document from configurations of nginx')
+    .subcommand('nginx', 'create a document from configurations of nginx')
     .argument('<files...>', 'nginx.conf, or files with servers; files that they include are read, too')
     .option('--port <port>', 'port to import; repeatable; default: the first of each scheme', collect)
     .with(addOutput)
     .runs(async () => (await import('../commands/import.js')).importNginx)
     .example('gw import nginx /etc/nginx/nginx.conf --out gateway.yaml --report-file report.txt')
   imports
-    .command('kong')
-    .description('create a document from declarative configurations of Kong 2 and 3')
+    .subcommand('kong', 'create a document from declarative configurations of Kong 2 and 3')
     .argument('<files...>', 'YAML or JSON files, such as kong.yaml or the result of deck gateway dump')
     .with(addOutput)
     .runs(async () => (await import('../commands/import.js')).importKong)
     .example('gw import kong kong.yaml --out gateway.yaml')
   imports
-    .command('krakend')
-    .description('create a document from configurations of KrakenD')
+    .subcommand('krakend', 'create a document from configurations of KrakenD')
     .argument('<files...>', 'JSON files in version 2 or 3 of the format')
     .with(addOutput)
     .runs(async () => (await import('../commands/import.js')).importKrakend)

@@ -100,8 +100,7 @@ export function addTraceAction(trace: GwCommand): void {
 /** Adds `gw history` and `gw rollback`. */
 export function addHistoryCommands(program: GwCommand): void {
   program
-    .command('history')
-    .description('list deployed documents, newest first')
+    .subcommand('history', 'list deployed documents, newest first')
     .with(withKubernetes)
     .with(withGroup)
     .output('table', 'wide', 'json', 'yaml')
@@ -112,8 +111,7 @@ export function addHistoryCommands(program: GwCommand): void {
     })
     .example('gw history', 'gw history --kubernetes --namespace gateways', 'gw history --group edge-eu')
   program
-    .command('rollback')
-    .description('deploy an earlier document again')
+    .subcommand('rollback', 'deploy an earlier document again')
     .option('--to <id>', 'id from gw history; default: the previous document')
     .option('--dry-run', 'only print the changes')
     .option('--note <text>', 'reason, shown in the history')

@@ -12,7 +12,7 @@ const STATS_GROUPS = ['route', 'status', 'consumer', 'upstream', 'target', 'code
 /** Adds the commands that work with the traffic log. */
 export function addLogCommands(program: GwCommand): void {
   program.commandsGroup('Traffic log:')
-  const logs = program.command('logs').description('read the traffic log, from files or Elasticsearch')
+  const logs = program.subcommand('logs', 'read the traffic log, from files or Elasticsearch')
   addTail(logs)
   addDecrypt(logs)
   addSearch(logs)
@@ -24,8 +24,7 @@ export function addLogCommands(program: GwCommand): void {
 
 function addTail(logs: GwCommand): void {
   const tail = logs
-    .command('tail')
-    .description('print the latest requests and follow new ones')
+    .subcommand('tail', 'print the latest requests and follow new ones')
     .with(addSource)
     .option('--last <n>', 'number of past requests to print first', wholeNumber(0, MAX_LAST), 10)
     .option('-f, --follow', 'keep printing new requests', true)
@@ -42,8 +41,7 @@ function addTail(logs: GwCommand): void {
 
 function addDecrypt(logs: GwCommand): void {
   logs
-    .command('decrypt')
-    .description('decrypt the values in records that privacy rules encrypted')
+    .subcommand('decrypt', 'decrypt the values in records that privacy rules encrypted')
     .argument('[file]', 'file with one record per line; default stdin')
     .option('--key-file <file>', 'key file; default GW_LOG_KEY; repeatable', collect)
     .runs(async () => (await import('../commands/logs-decrypt.js')).decrypt)
@@ -55,8 +53,7 @@ function addDecrypt(logs: GwCommand): void {
 
 function addSearch(logs: GwCommand): void {
   const search = logs
-    .command('search')
-    .description('print matching requests, oldest first')
+    .subcommand('search', 'print matching requests, oldest first')
     .with(addSource)
     .option('--last <n>', 'number of newest matches to print', wholeNumber(1, MAX_LAST), 100)
     .option('--limit <n>', 'same as --last', wholeNumber(1, MAX_LAST))
@@ -86,8 +83,7 @@ function addShow(logs: GwCommand): void {
 
 function addStats(logs: GwCommand): void {
   logs
-    .command('stats')
-    .description('show rates, errors and latency percentiles of matching requests, and a histogram')
+    .subcommand('stats', 'show rates, errors and latency percentiles of matching requests, and a histogram')
     .with(addSource)
     .choice('--by <field>', 'field to group by', STATS_GROUPS, 'route')
     .option('--top <n>', 'number of groups to show, largest first', wholeNumber(1, MAX_GROUPS), 20)
@@ -103,8 +99,7 @@ function addStats(logs: GwCommand): void {
 
 function addReplay(logs: GwCommand): void {
   logs
-    .command('replay-dead')
-    .description('retry the delivery of refused records (dead letters)')
+    .subcommand('replay-dead', 'retry the delivery of refused records (dead letters)')
     .option('-c, --config <file>', 'document with the log targets')
     .option('--target <id>', 'id of a log target in the document; main is the one of log.sink')
     .option('--dir <dir>', 'spool folder with dead letters')

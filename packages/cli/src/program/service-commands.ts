@@ -2,10 +2,9 @@ import type { GwCommand } from './gw-command.js'
 
 /** Adds the commands for the systemd service. */
 export function addServiceCommands(program: GwCommand): void {
-  const service = program.command('service').description('install the gateway as a systemd service')
+  const service = program.subcommand('service', 'install the gateway as a systemd service')
   service
-    .command('install')
-    .description('write the systemd unit and print the next steps; does not start it')
+    .subcommand('install', 'write the systemd unit and print the next steps; does not start it')
     .argument('[document]', 'document file; default /etc/NAME/gateway.yaml')
     .option('--user <name>', 'user of the service; default: the unit name')
     .option('--gw <path>', 'path of gw; default: this one')
@@ -13,8 +12,7 @@ export function addServiceCommands(program: GwCommand): void {
     .runs(async () => (await import('../commands/service.js')).install)
     .example('gw service install', 'gw service install /etc/orders/gateway.yaml --name orders --dry-run')
   service
-    .command('uninstall')
-    .description('remove the systemd unit; keeps the process and all data')
+    .subcommand('uninstall', 'remove the systemd unit; keeps the process and all data')
     .with(withPlace)
     .runs(async () => (await import('../commands/service.js')).uninstall)
     .example('gw service uninstall --dry-run')

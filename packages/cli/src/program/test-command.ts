@@ -3,8 +3,7 @@ import { type GwCommand, percent } from './gw-command.js'
 /** Adds `gw test`. */
 export function addTest(program: GwCommand): void {
   program
-    .command('test')
-    .description('run test cases against a document, with fake upstreams and a fake clock')
+    .subcommand('test', 'run test cases against a document, with fake upstreams and a fake clock')
     .argument('[files...]', 'case files or folders; default: tests/ beside the document')
     .option('-c, --config <file>', 'document file', 'gateway.yaml')
     .option('--filter <name>', 'run only cases with this text in their name')

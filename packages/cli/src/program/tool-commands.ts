@@ -16,8 +16,7 @@ export function addToolCommands(program: GwCommand): void {
   addScript(program)
   addImportCommands(program)
   program
-    .command('version')
-    .description('print the versions of gw and Node.js')
+    .subcommand('version', 'print the versions of gw and Node.js')
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/version.js')).showVersion)
     .example('gw version -o json')
@@ -27,8 +26,7 @@ export function addToolCommands(program: GwCommand): void {
 
 function addCacheServer(program: GwCommand): void {
   program
-    .command('cache-server')
-    .description('run a cache server for gateways and other clients, in the foreground')
+    .subcommand('cache-server', 'run a cache server for gateways and other clients, in the foreground')
     .option(
       '--listen <address>',
       'host:port; requires --token-file unless it is a loopback address',
@@ -62,36 +60,31 @@ function addCacheServer(program: GwCommand): void {
 
 function addSecrets(program: GwCommand): void {
   program
-    .command('hash-password')
-    .description('hash a password from stdin, for basic-auth')
+    .subcommand('hash-password', 'hash a password from stdin, for basic-auth')
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/secrets.js')).printPasswordHash)
     .example('gw hash-password', 'gw hash-password < password.txt')
   program
-    .command('new-key')
-    .description('create a key and its digest, for api-key or the admin API')
+    .subcommand('new-key', 'create a key and its digest, for api-key or the admin API')
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/secrets.js')).printNewKey)
     .example('gw new-key')
   program
-    .command('hash-key')
-    .description('print the digest of a key from stdin, for api-key or the admin API')
+    .subcommand('hash-key', 'print the digest of a key from stdin, for api-key or the admin API')
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/secrets.js')).printKeyHash)
     .example('gw hash-key < key.txt')
 }
 
 function addPolicy(program: GwCommand): void {
-  const policy = program.command('policy').description('list and describe the built-in policies')
+  const policy = program.subcommand('policy', 'list and describe the built-in policies')
   policy
-    .command('list')
-    .description('list all policies')
+    .subcommand('list', 'list all policies')
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/policy.js')).listPolicies)
     .example('gw policy list')
   policy
-    .command('doc')
-    .description('show the example, parameters and behaviour of a policy; with -o json its schema')
+    .subcommand('doc', 'show the example, parameters and behaviour of a policy; with -o json its schema')
     .argument('<name>', 'policy name')
     .output('table', 'json', 'yaml')
     .runs(async () => (await import('../commands/policy.js')).documentPolicy)
@@ -99,10 +92,9 @@ function addPolicy(program: GwCommand): void {
 }
 
 function addPlugin(program: GwCommand): void {
-  const plugin = program.command('plugin').description('create, test and list plugins')
+  const plugin = program.subcommand('plugin', 'create, test and list plugins')
   plugin
-    .command('list')
-    .description('list the plugins of a document, or of the running gateway')
+    .subcommand('list', 'list the plugins of a document, or of the running gateway')
     .argument('[document]', 'document file')
     .option('-c, --config <file>', 'document file')
     .usesServer(true)
@@ -110,8 +102,7 @@ function addPlugin(program: GwCommand): void {
     .runs(async () => (await import('../commands/plugin-list.js')).listPlugins)
     .example('gw plugin list gateway.yaml', 'gw plugin list --server http://127.0.0.1:9901')
   plugin
-    .command('new')
-    .description('create a TypeScript package with a policy and a test')
+    .subcommand('new', 'create a TypeScript package with a policy and a test')
     .argument('<name>', 'package name; the folder is named without the scope')
     .runs(async () => (await import('../commands/plugin-new.js')).newPlugin)
     .example('gw plugin new sluice-plugin-tenants')
@@ -127,10 +118,9 @@ function addPlugin(program: GwCommand): void {
 }
 
 function addScript(program: GwCommand): void {
-  const script = program.command('script').description('test scripts for the policy script')
+  const script = program.subcommand('script', 'test scripts for the policy script')
   script
-    .command('test')
-    .description('run a script on an exchange from a file and show its effects')
+    .subcommand('test', 'run a script on an exchange from a file and show its effects')
     .argument('<file>', 'script file')
     .option('--request <file>', 'exchange as JSON; default: GET /')
     .choice('--call <side>', 'function to call', ['request', 'response', 'error'], 'request')
@@ -142,8 +132,7 @@ function addScript(program: GwCommand): void {
 
 function addCompletion(program: GwCommand): void {
   program
-    .command('completion')
-    .description('print the completion script for a shell')
+    .subcommand('completion', 'print the completion script for a shell')
     .addArgument(new Argument('<shell>', 'shell').choices(['bash', 'zsh', 'fish']))
     .runs(async () => (await import('../completion/scripts.js')).printScript)
     .example('gw completion bash > /etc/bash_completion.d/gw')
