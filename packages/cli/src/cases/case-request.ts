@@ -27,19 +27,12 @@ export function requestOf(
   const hasType = headers.some(([name]) => name === 'content-type')
   const fields = type === null || hasType ? headers : [...headers, ['content-type', type] as const]
   const sent = { method, url, headers: fields, body, clientIp }
+  const certificate = clientCertificate && new X509Certificate(readFileSync(clientCertificate))
+  const text = typeof consumer === 'string' ? consumer : JSON.stringify(consumer)
   return {
     ...sent,
-    ...(consumer === undefined
-      ? {}
-      : {
-          consumer: assumedConsumer(
-            typeof consumer === 'string' ? consumer : JSON.stringify(consumer),
-            policiesOf(sent),
-          ),
-        }),
-    ...(clientCertificate === undefined
-      ? {}
-      : { clientCertificate: certificateFacts(new X509Certificate(readFileSync(clientCertificate))) }),
+    ...(consumer !== undefined && { consumer: assumedConsumer(text, policiesOf(sent)) }),
+    ...(certificate instanceof X509Certificate && { clientCertificate: certificateFacts(certificate) }),
   }
 }
 

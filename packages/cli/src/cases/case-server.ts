@@ -89,14 +89,8 @@ export class CaseServer implements FakeBehaviour {
   }
 }
 
-function fakeResponse({
-  status = 200,
-  headers = {},
-  body,
-  json,
-  delay,
-  fail,
-}: WrittenResponse): FakeResponse {
+function fakeResponse(written: WrittenResponse): FakeResponse {
+  const { status = 200, headers = {}, body, json, delay, fail } = written
   const fields = Object.entries(headers).flatMap(([name, value]) =>
     [value].flat().flatMap((line) => [name, String(line)]),
   )

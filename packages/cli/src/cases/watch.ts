@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type FSWatcher, watch } from 'node:fs'
+import { watch } from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { untilSignal } from '../input/until-signal.js'
 import { say } from '../output/output.js'
 
 /** Time in milliseconds after a change in which further changes join the same run. */
 const SETTLE_MS = 50
+/** Files that runs write: snapshots and reports. */
+const WRITTEN = /^__snapshots__$|\.(?:xml|tap)$/
 
 /**
  * Runs this command again, without `--watch`, whenever a file changes beside the given ones. Each run is a new process,
@@ -14,7 +17,12 @@ const SETTLE_MS = 50
  */
 export async function watchAndRun(files: readonly string[]): Promise<number> {
   const { signal } = untilSignal()
-  const changes = new Changes(files)
+  let changed = new AbortController()
+  const watchers = [...new Set(files.map(dirname))].map((folder) =>
+    watch(folder, (_, name) => {
+      if (!WRITTEN.test(name ?? '')) changed.abort()
+    }),
+  )
   try {
     while (!signal.aborted) {
       const args = process.argv.slice(1).filter((word) => word !== '--watch')
@@ -22,47 +30,13 @@ export async function watchAndRun(files: readonly string[]): Promise<number> {
       await once(child, 'exit')
       if (signal.aborted) break
       say('\nwaiting for changes; Ctrl-C to stop')
-      await changes.next(signal)
+      const either = AbortSignal.any([signal, changed.signal])
+      if (!either.aborted) await once(either, 'abort')
+      await delay(SETTLE_MS)
+      changed = new AbortController()
     }
   } finally {
-    changes.close()
+    for (const watcher of watchers) watcher.close()
   }
   return 0
-}
-
-/** Changes in the folders of files. */
-class Changes {
-  readonly #watchers: readonly FSWatcher[]
-  #onChange: () => void = () => {}
-  #hasChanged = false
-
-  constructor(files: readonly string[]) {
-    const folders = new Set(files.map((file) => dirname(file)))
-    this.#watchers = [...folders].map((folder) =>
-      // Runs write snapshots in a folder of their own, and reports are no input.
-      watch(folder, (_, name) => {
-        if (!/^__snapshots__$|\.(?:xml|tap)$/.test(name ?? '')) this.#note()
-      }),
-    )
-  }
-
-  /** Resolves after the next change, or one since the last call. */
-  async next(signal: AbortSignal): Promise<void> {
-    if (!this.#hasChanged)
-      await new Promise<void>((resolve) => {
-        this.#onChange = resolve
-        signal.addEventListener('abort', () => resolve(), { once: true })
-      })
-    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
-    this.#hasChanged = false
-  }
-
-  close(): void {
-    for (const watcher of this.#watchers) watcher.close()
-  }
-
-  #note(): void {
-    this.#hasChanged = true
-    this.#onChange()
-  }
 }

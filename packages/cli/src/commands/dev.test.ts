@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { isAlive } from '@sluice/core/process-stat'
@@ -131,6 +132,18 @@ test('only this machine can connect without --host', async (t) => {
     const { code, stderr } = await gwInProcess(['dev', file, '--host', host])
     assert.deepEqual([code, stderr.includes(`--host '${host}' is not a host`)], [64, true], stderr)
   }
+})
+
+test('a port in use is reported with --port, and folders of dead processes are removed', async (t) => {
+  const { file, edit } = await project(t)
+  const used = new URL(await origin(t, (_req, res) => res.end())).port
+  edit('127.0.0.1:0', `127.0.0.1:${used}`)
+  const stale = join(tmpdir(), 'gw-dev-4194305-abcdef')
+  mkdirSync(stale, { recursive: true })
+  const running = spawnGw(t, ['dev', file])
+  await running.exited
+  assert.match(running.stderr(), /is in use.*; --port chooses another port/)
+  assert.equal(existsSync(stale), false)
 })
 
 test('listeners of one port get different ports if they become local', async (t) => {

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { isIssue, parseAddress } from '@sluice/config'
-import { parentProcessIds } from '@sluice/core/process-stat'
+import { isAlive, parentProcessIds } from '@sluice/core/process-stat'
 import { LOG_FORMAT_ENV } from '@sluice/gateway/parent'
 import { AnswerPart } from '../admin/answer-part.js'
 import type { DevView } from '../dev/dev-event.js'
@@ -39,7 +39,8 @@ export async function dev({ config, port, host, workers, mock, output }: DevOpti
   const done = new AbortController()
   const signal = AbortSignal.any([untilSignal().signal, done.signal])
   const npm = followNpm(() => done.abort())
-  const folder = mkdtempSync(join(tmpdir(), 'gw-dev-'))
+  removeStaleFolders()
+  const folder = mkdtempSync(join(tmpdir(), `gw-dev-${process.pid}-`))
   const views: DevView[] = []
   const session = new DevSession({
     ...{ config, workers, mock, folder, port: port ?? null, host: listenHost },
@@ -53,6 +54,19 @@ export async function dev({ config, port, host, workers, mock, output }: DevOpti
     await session.close()
     views[0]?.close()
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+  }
+}
+
+/** Removes the scratch folders of processes that were killed. */
+function removeStaleFolders(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const [, pid] = /^gw-dev-(\d+)-\w{6}$/.exec(name) ?? []
+    if (pid === undefined || isAlive(Number(pid))) continue
+    try {
+      rmSync(join(tmpdir(), name), { recursive: true, force: true })
+    } catch {
+      // It belongs to another user.
+    }
   }
 }
 

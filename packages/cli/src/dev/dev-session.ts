@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { readDocumentFile } from '@sluice/config'
 import {
@@ -53,11 +54,9 @@ export class DevSession {
   constructor(options: DevSessionOptions) {
     this.#options = options
     this.#plan = new DevPlan(options)
-    this.#log = {
-      info: (event, fields = {}) => this.#onLog('info', event, fields),
-      warn: (event, fields = {}) => this.#onLog('warn', event, fields),
-      error: (event, fields = {}) => this.#onLog('error', event, fields),
-    }
+    const logger = (level: LogEntry['level']) => (event: string, fields?: LogFields) =>
+      this.#onLog(level, event, fields ?? {})
+    this.#log = { info: logger('info'), warn: logger('warn'), error: logger('error') }
   }
 
   /**
@@ -118,7 +117,8 @@ export class DevSession {
         })
       } catch (error) {
         if (!(error instanceof StartError)) throw error
-        if (!this.#isRefused) throw new Failure(error.message)
+        const hint = /is in use/.test(error.message) ? '; --port chooses another port' : ''
+        if (!this.#isRefused) throw new Failure(error.message + hint)
       }
       await this.#untilChanged(text, signal)
     }
@@ -208,11 +208,8 @@ export class DevSession {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
 }
 
 interface LogEntry {
