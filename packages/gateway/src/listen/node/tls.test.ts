@@ -167,6 +167,17 @@ test('a client that offers HTTP/2 gets HTTP/1.1', async (t) => {
   assert.equal(seen.socket.alpnProtocol, 'http/1.1')
 })
 
+test('a reload that turns HTTP/2 on or off applies to the next handshake', async (t) => {
+  const { listener, ...opened } = await open(t, tlsPlan(certificateFiles(t)))
+  const offer = { ALPNProtocols: ['h2', 'http/1.1'] }
+  for (const alpn of [true, false]) {
+    listener.settings = { ...SETTINGS, http2: { alpn, priorKnowledge: false, streams: 100 } }
+    const { socket } = asked(t, listener.port, offer)
+    await until(() => socket.alpnProtocol === (alpn ? 'h2' : 'http/1.1'))
+  }
+  assert.deepEqual([opened.renewals, opened.faults], [0, []])
+})
+
 test('a document with two certificates for one name is told which one is used', (t) => {
   const certificates = [
     { ...certificateFiles(t), serverNames: ['A.test', 'b.test'] },

@@ -23,32 +23,49 @@ interface TlsServerOptions {
 /** TLS for the sockets of a listener. Renewed certificates are used for new handshakes. */
 export class TlsServer {
   readonly #certificates: Certificates
-  readonly #server: tls.Server
+  readonly #options: TlsServerOptions
+  #server: tls.Server
+  #hasHttp2: boolean
+  #onSecure: (socket: tls.TLSSocket) => void = () => {}
   readonly #onFault: (error: unknown) => void
   readonly #onRenewal: () => void
   readonly #watch: NodeJS.Timeout
   readonly #asksForCertificates: boolean
 
   /** @throws Error if a certificate cannot be read. */
-  constructor({ plan, hasHttp2, handshakeMs, onFault, onRenewal, watchMs = WATCH_MS }: TlsServerOptions) {
-    const certificates = new Certificates(plan)
-    this.#certificates = certificates
+  constructor(options: TlsServerOptions) {
+    const { plan, onFault, onRenewal, watchMs = WATCH_MS } = options
+    this.#certificates = new Certificates(plan)
+    this.#options = options
     this.#asksForCertificates = plan.clientCaFile !== null
     this.#onFault = onFault
     this.#onRenewal = onRenewal
-    this.#server = tls.createServer({
+    this.#hasHttp2 = options.hasHttp2()
+    this.#server = this.#createServer()
+    this.#watch = setInterval(() => this.refresh(), watchMs)
+    this.#watch.unref()
+  }
+
+  /** Creates a server without callbacks into JavaScript during a handshake, unless certificates depend on the name. */
+  #createServer(): tls.Server {
+    const { plan, handshakeMs } = this.#options
+    const certificates = this.#certificates
+    const findByName: tls.TlsOptions['SNICallback'] = (name, done) => done(null, certificates.find(name))
+    const server = tls.createServer({
       ...certificates.own,
-      SNICallback: (name, done) => done(null, certificates.find(name)),
+      ...(plan.certificates.length === 0 ? {} : { SNICallback: findByName }),
       requestCert: plan.clientCaFile !== null,
       rejectUnauthorized: plan.clientCaFile !== null && plan.clientCertificate !== 'optional',
-      ALPNCallback: ({ protocols }) =>
-        hasHttp2() && protocols.includes('h2') ? 'h2' : protocols.find((name) => name === 'http/1.1'),
+      ALPNProtocols: this.#hasHttp2 ? ['h2', 'http/1.1'] : ['http/1.1'],
       handshakeTimeout: handshakeMs,
     })
     // After a failed handshake there is no request to answer.
-    this.#server.on('tlsClientError', (_error, socket) => socket.destroy())
-    this.#watch = setInterval(() => this.refresh(), watchMs)
-    this.#watch.unref()
+    server.on('tlsClientError', (_error, socket) => socket.destroy())
+    server.on('secureConnection', (socket) => {
+      if (hasUnverifiedCertificate(socket, this.#asksForCertificates)) socket.destroy()
+      else this.#onSecure(socket)
+    })
+    return server
   }
 
   /** Starts the handshake on a socket. */
@@ -58,18 +75,18 @@ export class TlsServer {
 
   /** Sets the receiver of sockets with a completed handshake. */
   onSecure(receiver: (socket: tls.TLSSocket) => void): void {
-    this.#server.on('secureConnection', (socket) => {
-      if (hasUnverifiedCertificate(socket, this.#asksForCertificates)) socket.destroy()
-      else receiver(socket)
-    })
+    this.#onSecure = receiver
   }
 
-  /** Rereads the certificates if they have changed. */
+  /** Rereads the certificates if they have changed, and the choice of HTTP/2. */
   refresh(): void {
     try {
-      if (!this.#certificates.refresh()) return
-      this.#server.setSecureContext(this.#certificates.own)
-      this.#onRenewal()
+      const isRenewed = this.#certificates.refresh()
+      const hasHttp2 = this.#options.hasHttp2()
+      if (!isRenewed && hasHttp2 === this.#hasHttp2) return
+      this.#hasHttp2 = hasHttp2
+      this.#server = this.#createServer()
+      if (isRenewed) this.#onRenewal()
     } catch (error) {
       this.#onFault(error)
     }
