@@ -25,7 +25,7 @@ const signLater = promisify(signNow)
 /** A key with one algorithm, for signature checks. */
 export interface SignatureCheck {
   verifies(input: Uint8Array, signature: Uint8Array): boolean
-  /** Like `verifies`, but off the event loop. */
+  /** Like `verifies`, but off the event loop unless that takes longer than the check. */
   verifiesLater(input: Uint8Array, signature: Uint8Array): Promise<boolean>
 }
 
@@ -100,8 +100,9 @@ function checkWith(name: SignatureAlgorithm, key: KeyObject, form?: EcdsaForm): 
   if (family === 'hmac') {
     return {
       verifies: (input, signature) => fits(signature) && timingSafeEqual(mac(hash!, key, input), signature),
+      // The HMAC of a short input takes less time than starting a thread for it.
       verifiesLater: async (input, signature) =>
-        fits(signature) && timingSafeEqual(await macLater(hash!, key, input), signature),
+        fits(signature) && timingSafeEqual(await macOf(hash!, key, input), signature),
     }
   }
   const options = { key, ...signingOptions(name, form) }
@@ -118,8 +119,7 @@ function checkWith(name: SignatureAlgorithm, key: KeyObject, form?: EcdsaForm): 
  */
 function signerWith(name: SignatureAlgorithm, key: KeyObject, form?: EcdsaForm): Signer {
   const { family, hash } = algorithmNamed(name)
-  if (family === 'hmac')
-    return (input) => (input.length < OFFLOAD_BYTES ? mac(hash!, key, input) : macLater(hash!, key, input))
+  if (family === 'hmac') return (input) => macOf(hash!, key, input)
   const options = { key, ...signingOptions(name, form) }
   const isFast = family === 'eddsa' || name === 'ES256'
   return (input) =>
@@ -143,6 +143,11 @@ function fittingKey(name: SignatureAlgorithm, written: WrittenKey, purpose: 'ver
 /** Returns the HMAC of an input. `hash` is a name of node:crypto. */
 export function mac(hash: string, key: KeyObject, input: Uint8Array): Buffer {
   return createHmac(hash, key).update(input).digest()
+}
+
+/** Returns the HMAC of an input. Long inputs use Node's thread pool. */
+function macOf(hash: string, key: KeyObject, input: Uint8Array): Buffer | Promise<Buffer> {
+  return input.length < OFFLOAD_BYTES ? mac(hash, key, input) : macLater(hash, key, input)
 }
 
 /** Like `mac`, on Node's thread pool, for inputs that would block the event loop. */
