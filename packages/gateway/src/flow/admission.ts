@@ -1,6 +1,6 @@
-import { performance } from 'node:perf_hooks'
 import type { OverloadPlan } from '@sluice/config'
 import { type Reply, refusal } from '@sluice/core'
+import { type Clocks, processClocks, workBetween } from '../lib/process-clocks.js'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'
 import { CRITICALITIES, type Route } from './route.js'
@@ -55,7 +55,7 @@ export class Admission {
   #overloaded = refuseFor('', OFF)
   #delayed = refuseFor('', OFF)
 
-  constructor(readClocks: () => Clocks = clocksOfProcess) {
+  constructor(readClocks: () => Clocks = processClocks) {
     this.#readClocks = readClocks
     this.configure(OFF)
   }
@@ -100,8 +100,7 @@ export class Admission {
     if (this.#maxDelayMs === 0) return
     const now = this.#readClocks()
     if (isFirst) this.#backlogSince = now
-    const { mono, cpuMs } = this.#backlogSince
-    if (Math.min(now.mono - mono, now.cpuMs - cpuMs) <= this.#maxDelayMs) return
+    if (workBetween(this.#backlogSince, now) <= this.#maxDelayMs) return
     this.#hadBacklog = true
     this.#isOverloaded = true
     this.#refusedMono = now.mono
@@ -142,24 +141,13 @@ export class Admission {
     if (criticality === 2) return false
     const limit = WORK_LIMIT_MS[criticality]! / (this.#hasBacklog ? BACKLOG_DIVISOR : 1)
     if (this.#workedMs <= limit) {
-      const { mono, cpuMs } = this.#readClocks()
-      this.#workedMs = Math.min(mono - this.#lastCheck.mono, cpuMs - this.#lastCheck.cpuMs)
+      const now = this.#readClocks()
+      this.#workedMs = workBetween(this.#lastCheck, now)
       if (this.#workedMs <= limit) return false
-      this.#refusedMono = mono
+      this.#refusedMono = now.mono
     }
     return true
   }
-}
-
-/** Clock readings in milliseconds, taken together: the monotonic clock and the CPU time of the process. */
-interface Clocks {
-  readonly mono: number
-  readonly cpuMs: number
-}
-
-function clocksOfProcess(): Clocks {
-  const { user, system } = process.cpuUsage()
-  return { mono: performance.now(), cpuMs: (user + system) / 1000 }
 }
 
 function refuseFor(detail: string, { retryAfterMs }: OverloadPlan): Reply {

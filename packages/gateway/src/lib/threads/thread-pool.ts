@@ -10,9 +10,14 @@ import { type ThreadAnswer, type ThreadTask, UNKNOWN_WORK } from './thread-task.
 const require = createRequire(import.meta.url)
 /** Maximum number of tasks waiting for a thread. Further tasks are refused, because each one holds a body in memory. */
 const MAX_WAITING = 64
+/**
+ * Maximum wait for a thread, as far as the process has a CPU, in milliseconds. Clients of tasks that have waited longer
+ * have often gone, and later tasks would wait as long.
+ */
+const MAX_WAIT_MS = 2000
 /** Time after which an idle thread ends and releases its memory, in milliseconds. */
 const IDLE_MS = 30_000
-/** Default limit for the wait for a thread, and for the work of one task, in milliseconds. */
+/** Default limit for the work of one task, in milliseconds. */
 const TASK_MS = 30_000
 
 /**
@@ -39,7 +44,7 @@ export class ThreadPool {
     this.#maxThreads = maxThreads
     this.#onFault = onFault
     this.#taskMs = taskMs
-    this.#semaphore = new Semaphore(maxThreads)
+    this.#semaphore = new Semaphore(maxThreads, MAX_WAIT_MS)
   }
 
   /**
@@ -65,11 +70,9 @@ export class ThreadPool {
     // Tasks whose clients have gone must not take threads or queue places from later ones.
     if (this.#semaphore.waiting >= MAX_WAITING) this.#semaphore.dropEnded()
     if (this.#semaphore.waiting >= MAX_WAITING) throw new Overload('the queue for worker threads is full')
-    const dueAt = performance.now() + this.#taskMs
     if (!(await this.#semaphore.acquire(x)))
-      throw new Overload('the request ended while it waited for a worker thread')
+      throw new Overload('the request ended, or no worker thread became free in time')
     try {
-      if (performance.now() > dueAt) throw new Overload('no worker thread became free in time')
       return await run()
     } finally {
       this.#semaphore.release()
