@@ -1,4 +1,4 @@
-import { visibleText } from '@sluice/core'
+import { visibleText } from '@sluice/core/visible-text'
 
 const COLORS: Readonly<Record<string, string>> = { warn: '\u001b[33m', error: '\u001b[31m' }
 const PLAIN = '\u001b[0m'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
@@ -31,22 +31,40 @@ export function nativeFile(build: string): string {
   return fileURLToPath(new URL(`./bin/uws_${build}.node`, import.meta.resolve('uWebSockets.js')))
 }
 
+/** Size of a read in bytes. The whole file would stay in the memory of each process until a full garbage collection. */
+const PIECE_BYTES = 64 * 1024
+
 /**
  * Verifies a native file.
+ * @param file path of the file.
  * @throws Error if the hash of the file is unknown, or if there is no build for this machine.
  */
-export function verifyNativeFile(build: string, content: Uint8Array): void {
+export function verifyNativeFile(build: string, file: string): void {
   const known = KNOWN[build]
   if (known === undefined)
     throw new Error(
       `the listener has no native build for ${build}; use Node.js 20 or 22 on a supported platform`,
     )
-  const found = createHash('sha256').update(content).digest('hex')
+  const found = digestOf(file)
   if (found === known) return
   throw new Error(
     `the listener's native file for ${build} has an unexpected SHA-256 (${found}); reinstall the packages`,
   )
 }
 
+/** Returns the SHA-256 of a file. */
+function digestOf(file: string): string {
+  const hash = createHash('sha256')
+  const piece = Buffer.allocUnsafe(PIECE_BYTES)
+  const fd = openSync(file, 'r')
+  try {
+    for (let length = readSync(fd, piece); length > 0; length = readSync(fd, piece))
+      hash.update(piece.subarray(0, length))
+  } finally {
+    closeSync(fd)
+  }
+  return hash.digest('hex')
+}
+
 // Runs before the module that loads the native file, because listener.ts imports this one first.
-verifyNativeFile(nativeBuild(), readFileSync(nativeFile(nativeBuild())))
+verifyNativeFile(nativeBuild(), nativeFile(nativeBuild()))

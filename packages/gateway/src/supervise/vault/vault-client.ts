@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { VaultSettings } from '@sluice/config'
 import { reasonOf } from '@sluice/core'
-import { Pool } from 'undici'
+import type { Pool } from 'undici'
+import { loadUndici } from '../../upstream/undici/lazy-undici.js'
 
 /** A request to the HTTP API. */
 export interface VaultCall {
@@ -91,7 +92,7 @@ export class VaultClient {
       )
     if (this.#pool?.ca === ca) return this.#pool.pool
     this.close()
-    const pool = new Pool(address, {
+    const pool = new (loadUndici().Pool)(address, {
       connections: CONNECTIONS,
       maxResponseSize: MAX_ANSWER_BYTES,
       connect: ca === null ? { timeout: ATTEMPT_MS } : { timeout: ATTEMPT_MS, ca },
