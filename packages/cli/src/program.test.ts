@@ -200,10 +200,11 @@ test('help and version go to stdout', async () => {
 /** Runs gw and returns the files that it loaded: those of the packages, and those of dependencies. */
 async function filesOf(
   t: TestContext,
-  ...args: readonly string[]
+  args: readonly string[],
+  exitCode = 0,
 ): Promise<{ own: string[]; foreign: string[] }> {
   const coverage = scratch(t)
-  assert.equal((await gw(args, { env: { NODE_V8_COVERAGE: coverage } })).code, 0)
+  assert.equal((await gw(args, { env: { NODE_V8_COVERAGE: coverage } })).code, exitCode)
   const files = readdirSync(coverage).flatMap((name) => loadedFiles(join(coverage, name)))
   return {
     own: files.filter((file) => file.includes('/packages/')),
@@ -212,7 +213,7 @@ async function filesOf(
 }
 
 test('help loads no more than the command tree', async (t) => {
-  const { own, foreign } = await filesOf(t, '--help')
+  const { own, foreign } = await filesOf(t, ['--help'])
   // What a command does is in a file named after it, and what other packages do in theirs.
   const isOfTree = (file: string): boolean =>
     /\/cli\/(bin\/[a-z-]+\.mjs|dist\/bundle\/(main|program\.gw-command|chunk-[A-Z0-9]+)\.js)$/.test(file) ||
@@ -226,12 +227,22 @@ test('help loads no more than the command tree', async (t) => {
 })
 
 test('validation loads only the policies of the document, and few dependencies', async (t) => {
-  const { own, foreign } = await filesOf(t, 'validate', fileURLToPath(QUICKSTART))
+  const { own, foreign } = await filesOf(t, ['validate', fileURLToPath(QUICKSTART)])
   // Every file costs about a millisecond of CPU time. All policies together are 500 files.
   assert.ok(own.length > 20 && own.length < 100, own.join('\n'))
   // The YAML library consists of 72 files.
   const others = foreign.filter((file) => !file.includes('/node_modules/yaml/'))
   assert.ok(others.length < 5, others.join('\n'))
+})
+
+test('a gateway starts without the files of dependencies that few documents need', async (t) => {
+  const { own, foreign } = await filesOf(t, ['start', '-c', join(scratch(t), 'missing.yaml')], 2)
+  assert.ok(
+    own.some((file) => file.endsWith('/gateway/dist/bundle/start.js')),
+    own.join('\n'),
+  )
+  const others = foreign.filter((file) => !/\/node_modules\/(@redis\/client|uWebSockets\.js)\//.test(file))
+  assert.deepEqual(others, [])
 })
 
 function loadedFiles(report: string): string[] {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ConfigBundle, DocumentSource, Overrides, Plan } from '@sluice/config'
 import { formatDiagnostic, readDocumentFile, resolvePlan } from '@sluice/config/serving'
@@ -19,9 +18,11 @@ import { serveAbandoned } from './supervise/serve-abandoned.js'
 import { handleSignals } from './supervise/signals.js'
 import { Supervisor } from './supervise/supervisor.js'
 import { type VaultReading, VaultSecrets } from './supervise/vault/vault-secrets.js'
+import type { EarlyWorkers } from './supervise/workers/early-workers.js'
 import { workerFork } from './supervise/workers/fork.js'
-import { heapFlags, type Tier, thisMachine, workerCount } from './supervise/workers/sizing.js'
+import { earlyWorkerCount, type Tier, thisMachine, workerCount } from './supervise/workers/sizing.js'
 import { createOperationLog, type OperationLog } from './telemetry/operation-log.js'
+import { packageVersion } from './worker/entry.js'
 
 /** Options for `startSupervisor`. */
 export interface SupervisorOptions {
@@ -44,6 +45,8 @@ export interface SupervisorOptions {
   readonly documentsEntry?: URL
   /** Document thread that is already running. `documentsEntry`, `overrides` and `env` are then ignored. */
   readonly documentThread?: DocumentThread
+  /** Workers that are already starting, with the same document, data directory and sizes. `workerEntry` is then ignored. */
+  readonly early?: EarlyWorkers
   /** Environment for `${env:NAME}`; defaults to this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly log?: OperationLog
@@ -75,11 +78,12 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     lastRead = source?.text ?? ''
     return source
   }
+  const { early = null } = options
   const version = packageVersion()
   const thread = options.documentThread ?? startDocumentThread(options)
   const secrets = new VaultSecrets(log)
   const dataDir = options.dataDir ?? './data'
-  const fleetFile = new FleetFile(dataDir, configFile ?? '', replacedPid())
+  const fleetFile = new FleetFile(dataDir, configFile ?? '', replacedPid(), early?.program.fleet.instance)
   const supervisor = new Supervisor({
     documents: documentsOf(thread, secrets, embedding),
     secrets,
@@ -97,18 +101,21 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
       metrics: new MetricsEndpoint(backend, log),
       metricsPush: new MetricsPush(backend, log),
     }),
-    fork: workerFork({
-      entry: options.workerEntry,
-      version,
-      nodeOptions: catalog.nodeOptions ?? [],
-      fleet: fleetFile,
-      onOutput: embedding?.onOutput ?? null,
-    }),
+    fork: workerFork(
+      early?.program ?? {
+        entry: options.workerEntry,
+        version,
+        nodeOptions: catalog.nodeOptions ?? [],
+        fleet: fleetFile,
+        onOutput: embedding?.onOutput ?? null,
+      },
+      early,
+    ),
     fleetFile,
     drainedFile: new DrainedFile(dataDir, configFile ?? ''),
     quotaPath: documentFile(dataDir, 'quotas', configFile ?? ''),
     size: sizeOf(options),
-    earlyWorkers: earlyWorkers(options),
+    earlyWorkers: earlyWorkerCount(options),
     dataDir,
     version,
     log,
@@ -170,21 +177,4 @@ function documentsOf(thread: DocumentThread, secrets: VaultSecrets, embedding?: 
 function sizeOf({ workers, tier }: SupervisorOptions): (plan: Plan) => number {
   return (plan) =>
     workerCount({ workers: workers ?? null, tier: tier ?? null, planned: plan.workers }, thisMachine())
-}
-
-/**
- * Returns the number of workers to start before the document is read. Command-line options are final, so they
- * all start early. Otherwise the document may ask for any number, but at least one. If heap limits depend on
- * the number, as in a pod, documents usually leave it to the CPU count.
- */
-function earlyWorkers({ workers, tier }: SupervisorOptions): number {
-  if (workers === undefined && tier === undefined && heapFlags(1).length === 0) return 1
-  return workerCount({ workers: workers ?? null, tier: tier ?? null, planned: null }, thisMachine())
-}
-
-/** Returns the version in this package's package.json. */
-function packageVersion(): string {
-  const file = new URL('../package.json', import.meta.url)
-  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }
-  return version
 }

@@ -1,5 +1,11 @@
 import type { Overrides } from '@sluice/config'
-import { hasParent, LOG_FORMAT_ENV, runParent, startDocumentThread } from '@sluice/gateway/parent'
+import {
+  hasParent,
+  LOG_FORMAT_ENV,
+  runParent,
+  startDocumentThread,
+  startEarlyWorkers,
+} from '@sluice/gateway/parent'
 import { outliveReader } from '../output/output.js'
 import type { StartOptions } from './start.js'
 
@@ -9,9 +15,17 @@ import type { StartOptions } from './start.js'
  */
 export async function start(options: StartOptions): Promise<number> {
   if (hasParent()) {
-    // Its modules load in parallel with those of the supervisor.
+    // They load their modules in parallel with the supervisor.
+    if (options.logFormat !== undefined) process.env[LOG_FORMAT_ENV] = options.logFormat
+    const { config: configFile, dataDir, workers, tier } = options
+    const early = startEarlyWorkers({ configFile, dataDir, workers, tier })
     const documentThread = startDocumentThread({ overrides: overridesOf(options) })
-    return (await import('./start.js')).start(options, documentThread).finally(() => documentThread.close())
+    try {
+      return await (await import('./start.js')).start(options, { documentThread, early })
+    } finally {
+      early.close()
+      documentThread.close()
+    }
   }
   outliveReader()
   if (options.logFormat !== undefined) process.env[LOG_FORMAT_ENV] = options.logFormat

@@ -1,7 +1,7 @@
 import type { LogSinkName } from '@sluice/config'
 import { readDocumentFile } from '@sluice/config/serving'
 import type { Tier } from '@sluice/gateway'
-import { type DocumentThread, LOG_FORMAT_ENV } from '@sluice/gateway/parent'
+import { type DocumentThread, type EarlyWorkers, LOG_FORMAT_ENV } from '@sluice/gateway/parent'
 import { StartError, type Supervisor, startSupervisor, workerEntry } from '@sluice/gateway/start'
 import { lazyCatalog } from '@sluice/policies/catalog'
 import { controlSettings } from '../input/control-options.js'
@@ -20,8 +20,14 @@ export interface StartOptions extends Partial<DocumentOptions>, ControlOptions {
   readonly logFormat?: 'console' | 'json'
 }
 
+/** Parts of the gateway that are already starting. */
+interface StartedParts {
+  readonly documentThread: DocumentThread
+  readonly early: EarlyWorkers
+}
+
 /** Runs the gateway until it is stopped. Resolves with the exit code. */
-export async function start(options: StartOptions, documentThread: DocumentThread): Promise<number> {
+export async function start(options: StartOptions, parts: StartedParts): Promise<number> {
   if (options.config === '-') {
     const why = 'a gateway watches its document file and cannot read it from stdin; write it to a file'
     throw usageError(why)
@@ -29,7 +35,7 @@ export async function start(options: StartOptions, documentThread: DocumentThrea
   if (options.config !== undefined) checkReadable(options.config)
   outliveReader()
   chooseLogFormat(options.logFormat)
-  const supervisor = await started(options, documentThread)
+  const supervisor = await started(options, parts)
   if (supervisor === null) return EXIT.ok
   const { workers, listeners, admin } = supervisor.status()
   const { metrics } = supervisor.addresses
@@ -58,7 +64,7 @@ function chooseLogFormat(flag: string | undefined): void {
 }
 
 /** Resolves with the supervisor when the gateway is ready, or with null if it is stopped before. */
-function started(options: StartOptions, documentThread: DocumentThread): Promise<Supervisor | null> {
+function started(options: StartOptions, parts: StartedParts): Promise<Supervisor | null> {
   const control = controlSettings(options)
   return startSupervisor({
     ...(options.config === undefined ? {} : { configFile: options.config }),
@@ -66,7 +72,7 @@ function started(options: StartOptions, documentThread: DocumentThread): Promise
     catalog: lazyCatalog(),
     workerEntry,
     dataDir: options.dataDir,
-    documentThread,
+    ...parts,
     ...(options.workers === undefined ? {} : { workers: options.workers }),
     ...(options.tier === undefined ? {} : { tier: options.tier }),
   }).catch((error: unknown) => {

@@ -17,7 +17,7 @@ const LEAVE_MS = 5000
  */
 export class FleetFile {
   readonly path: string
-  readonly instance = randomUUID()
+  readonly instance: string
   #record: FleetRecord
   /** Record whose workers may still hold ports, or null if the last supervisor stopped cleanly. */
   #former: FleetRecord | null = null
@@ -27,8 +27,15 @@ export class FleetFile {
   /**
    * @param document path of the document; several gateways may share a data directory.
    * @param replacedPid running supervisor to replace, or null.
+   * @param instance id of this supervisor.
    */
-  constructor(dataDir: string, document: string, replacedPid: number | null = null) {
+  constructor(
+    dataDir: string,
+    document: string,
+    replacedPid: number | null = null,
+    instance: string = randomUUID(),
+  ) {
+    this.instance = instance
     this.#replacedPid = replacedPid
     this.path = documentFile(dataDir, 'fleet', document)
     this.#record = {

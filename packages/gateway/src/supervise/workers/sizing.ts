@@ -5,6 +5,11 @@ import { dirname, join } from 'node:path'
 /** Size of an installation: one worker per CPU. */
 export type Tier = 'W1' | 'W2' | 'W4' | 'W8'
 
+/** Number of workers that start at the same time. More would only slow each other down. */
+export const BATCH = availableParallelism()
+/** Default head limit of listeners (`limits.headerBytes`) in bytes. */
+export const EARLY_HEAD_BYTES = 16 * 1024
+
 /** Sources for the worker count, by precedence. */
 export interface SizeOptions {
   /** From the command line, or null. */
@@ -32,6 +37,22 @@ export function workerCount(options: SizeOptions, machine: Machine): number {
   if (options.planned !== null) return options.planned
   const cpus = machine.quotaCpus === null ? machine.parallelism : Math.ceil(machine.quotaCpus)
   return Math.max(1, Math.min(cpus, machine.parallelism))
+}
+
+/**
+ * Returns the number of workers to start before the document is read. Command-line options are final, so they
+ * all start early. Otherwise the document may ask for any number, but at least one. If heap limits depend on
+ * the number, as in a pod, documents usually leave it to the CPU count.
+ */
+export function earlyWorkerCount({
+  workers,
+  tier,
+}: {
+  workers?: number | undefined
+  tier?: Tier | undefined
+}): number {
+  if (workers === undefined && tier === undefined && heapFlags(1).length === 0) return 1
+  return workerCount({ workers: workers ?? null, tier: tier ?? null, planned: null }, thisMachine())
 }
 
 /** Returns the CPU resources of this machine. @param root folder that contains `/proc` and `/sys`. */

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { EMPTY_LOG, type LogIdentity } from '@sluice/core'
 import type { KnownService } from '../../kubernetes/known-services.js'
 import type { SharedMemory } from '../../state/shared-memory.js'
@@ -15,7 +14,7 @@ import {
 } from '../../worker/messages.js'
 import type { Assignment, Participant, Refusal } from '../rollout/rollout.js'
 import { LogLedger } from './log-ledger.js'
-import { heapFlags } from './sizing.js'
+import { BATCH, EARLY_HEAD_BYTES, heapFlags } from './sizing.js'
 import { SpareWorker } from './spare-worker.js'
 import { StateChanges } from './state-changes.js'
 import { SILENCE_REASON, watchSilence } from './watchdog.js'
@@ -371,8 +370,5 @@ function heapText(workers: number, reservedBytes: number): string {
   return heapFlags(workers, reservedBytes).join()
 }
 
-/** Default head limit of listeners (`limits.headerBytes`) in bytes. */
-const EARLY_HEAD_BYTES = 16 * 1024
-const BATCH = availableParallelism()
 /** Longest wait of a rollout for starting workers, in milliseconds. */
 const SETTLE_MS = 10_000
