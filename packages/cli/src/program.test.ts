@@ -236,7 +236,7 @@ test('validation loads only the policies of the document, and few dependencies',
 })
 
 test('a gateway starts without the files of dependencies that few documents need', async (t) => {
-  const { own, foreign } = await filesOf(t, ['start', '-c', join(scratch(t), 'missing.yaml')], 2)
+  const { own, foreign } = await filesOf(t, ['start', '-c', join(scratch(t), 'missing.yaml')], 3)
   assert.ok(
     own.some((file) => file.endsWith('/gateway/dist/bundle/start.js')),
     own.join('\n'),

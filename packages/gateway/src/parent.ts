@@ -1,5 +1,5 @@
-export { type DocumentThread, startDocumentThread } from './supervise/documents/document-thread.js'
+export { startDocumentThread } from './supervise/documents/document-thread.js'
 export { runParent } from './supervise/parent/parent.js'
 export { hasParent } from './supervise/parent/parent-link.js'
-export { type EarlyWorkers, startEarlyWorkers } from './supervise/workers/early-workers.js'
+export { startEarlyWorkers } from './supervise/workers/early-workers.js'
 export { LOG_FORMAT_ENV } from './telemetry/operation-log.js'

@@ -1,7 +1,7 @@
 import type { LogSinkName } from '@sluice/config'
 import { readDocumentFile } from '@sluice/config/serving'
-import type { Tier } from '@sluice/gateway'
-import { type DocumentThread, type EarlyWorkers, LOG_FORMAT_ENV } from '@sluice/gateway/parent'
+import type { SupervisorOptions, Tier } from '@sluice/gateway'
+import { LOG_FORMAT_ENV } from '@sluice/gateway/parent'
 import { StartError, type Supervisor, startSupervisor, workerEntry } from '@sluice/gateway/start'
 import { lazyCatalog } from '@sluice/policies/catalog'
 import { controlSettings } from '../input/control-options.js'
@@ -21,10 +21,7 @@ export interface StartOptions extends Partial<DocumentOptions>, ControlOptions {
 }
 
 /** Parts of the gateway that are already starting. */
-interface StartedParts {
-  readonly documentThread: DocumentThread
-  readonly early: EarlyWorkers
-}
+type StartedParts = Pick<SupervisorOptions, 'documentThread' | 'early'>
 
 /** Runs the gateway until it is stopped. Resolves with the exit code. */
 export async function start(options: StartOptions, parts: StartedParts): Promise<number> {
