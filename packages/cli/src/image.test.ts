@@ -132,7 +132,9 @@ function inspectContent({ exec }: Container): void {
   assert.equal(natives.length, 1)
   assert.match(natives[0]!, new RegExp(`_linux_${process.arch}_127\\.node$`))
   assert.deepEqual(
-    files.filter((file) => /\.(map|d\.[cm]?ts|test\.js)$|\/node_modules\/(autocannon|typescript)\/|\/bench\//.test(file)),
+    files.filter((file) =>
+      /\.(map|d\.[cm]?ts|test\.js)$|\/node_modules\/(autocannon|typescript)\/|\/bench\//.test(file),
+    ),
     [],
   )
   // The same sources make the same image.

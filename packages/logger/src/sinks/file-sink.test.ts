@@ -218,7 +218,10 @@ test('records that the file system refuses are counted, and writing goes on when
   await until(() => sink.identity().dropped === 3, 'the records are given up')
   assertIdentity(sink.identity())
   assert.deepEqual(sink.identity().droppedBy, { write_error: 3 })
-  assert.match(problems[0] ?? '', /3 records lost: .*(file already exists|a part of its path is not a directory)/)
+  assert.match(
+    problems[0] ?? '',
+    /3 records lost: .*(file already exists|a part of its path is not a directory)/,
+  )
   rmSync(dir)
   mkdirSync(dir)
   recordMany(sink, ['again'])

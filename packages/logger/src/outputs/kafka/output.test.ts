@@ -133,7 +133,10 @@ test('the traffic log in Kafka', { skip: kafkaSkip }, async (t) => {
       const delivery = await output.deliver(sampleShipment(['{"id":"a"}']))
       reasons.push(delivery.kind === 'failed' ? delivery.reason : delivery.kind)
     }
-    assert.match(reasons.join('\n'), /unable to verify.*\n.*(alert|closed).*\n.*log\.kafka\.tls\.caFile '\/no\/ca\.pem' cannot be read: there is no such file/i)
+    assert.match(
+      reasons.join('\n'),
+      /unable to verify.*\n.*(alert|closed).*\n.*log\.kafka\.tls\.caFile '\/no\/ca\.pem' cannot be read: there is no such file/i,
+    )
   })
 
   await t.test(
