@@ -22,6 +22,7 @@ import { reasonsOf, type Trial, verdictOf } from '../model/trial.js'
 import { isCostKnown } from '../report/cost.js'
 import { hasFigures, isValid, kindText } from '../report/figures.js'
 import { JtlRows } from '../report/jtl.js'
+import { predictionsOf, predictionTable } from '../report/predictions.js'
 import { writeResults } from '../report/results.js'
 import { comparisonTable, highestRates, pointTable, trialTable } from '../report/tables.js'
 import { runSuite } from '../run/run-suite.js'
@@ -67,6 +68,7 @@ export async function measureAndReport(
     const tables = [
       points.length > 0 ? pointTable(points) : null,
       comparisonTable(points),
+      predictionTable(predictionsOf(points)),
       slo === null ? null : highestRates(points, slo * 1000),
       trialTable(trials),
     ]

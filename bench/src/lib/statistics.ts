@@ -16,15 +16,29 @@ export function mean(values: readonly number[]): number {
 
 const RESAMPLES = 4000
 
-/** Returns the mean of as many values, drawn with replacement. */
-export function resampledMean(values: readonly number[], random: () => number): number {
-  return values.reduce((sum) => sum + values[Math.floor(random() * values.length)]!, 0) / values.length
+/** Returns as many items, drawn with replacement. */
+export function resampled<T>(items: readonly T[], random: () => number): T[] {
+  return items.map(() => items[Math.floor(random() * items.length)]!)
 }
 
-/** Returns the 95 % interval of a resampled statistic: the percentile bootstrap (Efron 1979). */
+/** Returns the mean of as many values, drawn with replacement. */
+export function resampledMean(values: readonly number[], random: () => number): number {
+  return mean(resampled(values, random))
+}
+
+/** Returns the 95 % interval of a resampled statistic. */
 export function bootstrapInterval(resample: () => number): readonly [number, number] {
-  const results = Array.from({ length: RESAMPLES }, resample)
-  return [quantile(results, 0.025), quantile(results, 0.975)]
+  return interval(bootstrap(resample))
+}
+
+/** Returns all resampled statistics of a percentile bootstrap (Efron 1979). */
+export function bootstrap<T>(resample: () => T, length = RESAMPLES): T[] {
+  return Array.from({ length }, resample)
+}
+
+/** Returns the 95 % interval of resampled values. */
+export function interval(values: readonly number[]): readonly [number, number] {
+  return [quantile(values, 0.025), quantile(values, 0.975)]
 }
 
 /** Returns the least-squares line through pairs of x and y, with the standard error of its slope. */

@@ -17,7 +17,7 @@ const REPETITION: Repetition = {
     leadIn: { requests: 100, seconds: 1 },
   },
   ...{ failure: null, cpuMicros: 4000, busyShare: 1, foreignShare: 0, rssBytes: 0, diagnostics: [] },
-  ...{ upstreamWaits: null, loadAverage: 1, throttledShare: 0 },
+  ...{ upstreamWaits: null, kernelShare: 0.5, loadAverage: 1, throttledShare: 0 },
 }
 
 test('CPU time is shared by all requests that it was used for, throughput is that of the measured time', () => {

@@ -23,6 +23,7 @@ export function pointOf(subject: PointSubject, repetitions: readonly Repetition[
   const results = repetitions.flatMap(({ result }) => (result === null ? [] : [result]))
   const spectra = results.flatMap(({ latency }) => (latency === null ? [] : [latency]))
   const busyShares = known(repetitions.map(({ busyShare }) => busyShare))
+  const kernelShares = known(repetitions.map(({ kernelShare }) => kernelShare))
   const point = {
     ...rest,
     scenario: scenario.id,
@@ -36,6 +37,7 @@ export function pointOf(subject: PointSubject, repetitions: readonly Repetition[
     perSecond: spreadOf(results.map(({ requests, seconds }) => requests / seconds)),
     generatorBusyShare: largest(results.map(({ busyShare }) => busyShare)),
     cpuMicrosPerRequest: costOf(repetitions),
+    kernelShare: kernelShares.length === 0 ? null : mean(kernelShares),
     busyShare: busyShares.length === 0 ? null : mean(busyShares),
     sharesCores: layout.isShared,
     requests: results.reduce((sum, { requests }) => sum + requests, 0),

@@ -9,6 +9,7 @@ import {
   type QuotaUse,
   quotaUse,
   treeCpuMicros,
+  treeKernelMicros,
   treeRssBytes,
 } from '../process/process-use.js'
 import type { RunningGateway } from '../servers/gateway.js'
@@ -42,6 +43,8 @@ export interface Repetition {
   readonly failure: string | null
   /** CPU time of the system's process tree, including later work of its traffic log. Null if unknown. */
   readonly cpuMicros: number | null
+  /** Share of the CPU time during the load that was spent in the kernel. */
+  readonly kernelShare: number | null
   /** CPU time until the end of the load as a share of its cores, without time taken by the hypervisor. */
   readonly busyShare: number | null
   /** CPU share of other programs on the system's cores. 0 without separate cores. */
@@ -64,7 +67,13 @@ export async function measure(
   const { gateway, pid, cores } = system
   const watch = gateway === null ? null : await watchWorkers(gateway.admin).catch(() => null)
   const used = (): number | null => (pid === null ? null : treeCpuMicros(pid))
-  const before = { used: used() ?? 0, cores: coreTimes(layout.systemCpus), quota: quotaUse() }
+  const inKernel = (): number => (pid === null ? 0 : treeKernelMicros(pid))
+  const before = {
+    used: used() ?? 0,
+    inKernel: inKernel(),
+    cores: coreTimes(layout.systemCpus),
+    quota: quotaUse(),
+  }
   let rssBytes = 0
   const look = (): void => {
     if (pid !== null) rssBytes = Math.max(rssBytes, treeRssBytes(pid))
@@ -79,6 +88,9 @@ export async function measure(
   look()
   const throttledShare = throttled(before.quota, quotaUse())
   const loaded = pid === null ? null : used()! - before.used
+  // The kernel's part is read later than the whole, so it can be larger by a tick.
+  const kernelShare =
+    loaded === null || loaded <= 0 ? null : Math.min(1, (inKernel() - before.inKernel) / loaded)
   const seconds = (load.result?.seconds ?? options.seconds) + (load.result?.leadIn?.seconds ?? 0)
   const shares = sharesOf(before.cores, { layout, cores, loaded, seconds })
   const unsettled = gateway?.hasLog === true ? await gateway.settled().then(() => null, firstLine) : null
@@ -90,6 +102,7 @@ export async function measure(
     failure: load.failure ?? ended ?? unsettled,
     cpuMicros: pid === null || hasEnded ? null : used()! - before.used,
     ...{ ...shares, loadAverage: os.loadavg()[0]! },
+    kernelShare: hasEnded ? null : kernelShare,
     rssBytes: pid === null ? null : rssBytes,
     diagnostics: reported?.workers ?? [],
     upstreamWaits: reported?.upstreamWaits ?? null,

@@ -11,7 +11,7 @@ import { type UnjudgedPoint, type Validity, validityOf, voided } from './validit
 const RESULT: LoadResult = { requests: 100, seconds: 1, errors: NO_ERRORS, latency: null, busyShare: 0.5 }
 const GOOD: Repetition = {
   ...{ result: RESULT, failure: null, cpuMicros: 1000, busyShare: 0.99, foreignShare: 0, rssBytes: 1 },
-  ...{ diagnostics: [], upstreamWaits: null, throttledShare: 0, loadAverage: 1 },
+  ...{ diagnostics: [], upstreamWaits: null, kernelShare: 0.5, throttledShare: 0, loadAverage: 1 },
 }
 const POINT: UnjudgedPoint = {
   ...samplePoint(),

@@ -96,6 +96,8 @@ export const Point = Type.Object({
   generatorBusyShare: orNull(Type.Number()),
   /** User and system time of the system's process tree per completed request. */
   cpuMicrosPerRequest: orNull(Spread),
+  /** Share of the system's CPU time that was spent in the kernel. Missing in older runs. */
+  kernelShare: Type.Optional(orNull(Type.Number())),
   /** CPU time of the system as a share of its cores. Near 1 if it was the bottleneck. */
   busyShare: orNull(Type.Number()),
   /** True if system, load generator and origin ran on the same cores. */

@@ -41,6 +41,11 @@ export function treeCpuMicros(root: number): number {
   return sumOf(processTree(root), (pid) => ticks(pid, [11, 12, 13, 14]))
 }
 
+/** Returns the part of the CPU time of a process tree that was spent in the kernel. */
+export function treeKernelMicros(root: number): number {
+  return sumOf(processTree(root), (pid) => ticks(pid, [12, 14]))
+}
+
 /** Returns the CPU time of a process, or 0 if it has ended. */
 export function cpuMicros(pid: number): number {
   return ticks(pid, [11, 12])

@@ -4,6 +4,7 @@ import type { Point } from '../model/summary.js'
 import { policyText } from '../suite/policies.js'
 import { comparablePoints, policyCosts } from './cost.js'
 import { countText, hasFigures, requestText } from './figures.js'
+import { predictionsOf, type ScalingPrediction } from './predictions.js'
 import { familyOf, groupedBy, systemsOf, withoutLog } from './relations.js'
 
 /** A chart of the page, with its Chart.js configuration. */
@@ -17,6 +18,8 @@ interface Line {
   readonly name: string
   /** System, which decides the colour. */
   readonly system: string
+  /** True for lines that were not measured. All other lines of their chart are solid. */
+  readonly isDashed?: boolean
   readonly points: readonly { readonly x: number | string; readonly y: number | null }[]
 }
 
@@ -39,6 +42,7 @@ const COLORS: Readonly<Record<string, string>> = {
 }
 const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]]
 const OPACITIES = ['', 'a0', '60']
+const MARKERS = ['circle', 'rect', 'triangle', 'rectRot']
 
 /** Returns all charts of a run. Figures with warnings are included. */
 export function chartsOf(points: readonly Point[]): Chart[] {
@@ -50,18 +54,21 @@ export function chartsOf(points: readonly Point[]): Chart[] {
     ...throughputCharts(saturated),
     ...rateCharts(held),
     ...logChart(saturated),
-    ...scalingChart(saturated),
+    ...scalingChart(saturated, predictionsOf(points)),
     ...policyChart(points),
     ...spectrumCharts(held.length > 0 ? held : saturated),
   ]
 }
 
-/** Colours datasets by system. Several of one system differ in dashes and opacity. Other series are our system's. */
-function painted<T extends { readonly system: string }>(datasets: readonly T[]): object[] {
+/** Colours datasets by system. Several of one system differ in dashes or markers, and opacity. Other series are our system's. */
+function painted<T extends Pick<Line, 'system' | 'isDashed'>>(datasets: readonly T[]): object[] {
   const colors = datasets.map(({ system }) => COLORS[system] ?? COLORS[OURS]!)
   return datasets.map((dataset, at) => {
     const i = colors.slice(0, at).filter((color) => color === colors[at]).length
-    const line = { borderColor: colors[at], borderDash: DASHES[i % DASHES.length] }
+    const { isDashed } = dataset
+    const dash = isDashed === undefined ? DASHES[i % DASHES.length] : isDashed ? DASHES[1] : []
+    const marker = isDashed === undefined ? {} : { pointStyle: MARKERS[i % MARKERS.length] }
+    const line = { borderColor: colors[at], borderDash: dash, ...marker }
     return { ...dataset, ...line, backgroundColor: colors[at] + OPACITIES[i % OPACITIES.length]! }
   })
 }
@@ -165,8 +172,8 @@ function logChart(points: readonly Point[]): Chart[] {
   return barChart({ title: 'Traffic log off and on', description }, 'requests/s', bars)
 }
 
-/** Throughput by tier, each line at the number of connections that most tiers share. */
-function scalingChart(points: readonly Point[]): Chart[] {
+/** Throughput by tier, each line at the number of connections that most tiers share, and predictions. */
+function scalingChart(points: readonly Point[], predictions: readonly ScalingPrediction[]): Chart[] {
   const ours = points.filter(({ system, tier }) => system === OURS && tier !== null)
   const lines = groupedBy(ours, (point) => `${familyOf(point)} ${point.log}`).flatMap((family): Line[] => {
     const sets = groupedBy(family, ({ connections }) => String(connections))
@@ -177,20 +184,31 @@ function scalingChart(points: readonly Point[]): Chart[] {
     const name = labelOf(sorted[0]!).replace(/^W\d /, '')
     return [
       {
-        name,
-        system: OURS,
+        ...{ name, system: OURS, isDashed: false },
         points: sorted.map(({ workers, perSecond }) => ({ x: workers, y: perSecond.mean / base })),
       },
     ]
   })
+  lines.push(...predictions.flatMap(predictedLines))
   if (lines.length === 0) return []
   const cores = [...new Set(lines.flatMap((line) => line.points.map(({ x }) => Number(x))))].sort(
     (a, b) => a - b,
   )
-  const ideal = { name: 'ideal', system: 'ideal', points: cores.map((x) => ({ x, y: x })) }
-  const description = 'Throughput relative to a core of the smallest tier, at equal numbers of connections.'
+  const ideal = { name: 'ideal', system: 'ideal', isDashed: true, points: cores.map((x) => ({ x, y: x })) }
+  const description =
+    'Throughput relative to a core of the smallest tier, at equal numbers of connections. Dashed lines are predictions.'
   const axes = { x: 'cores of the workers', y: 'times one core of the smallest tier' }
   return [lineChart({ title: 'Scaling over tiers', description }, axes, [...lines, ideal])]
+}
+
+/** Dashed lines of a prediction: its median, and the ends of its 95 % interval. */
+function predictedLines({ name, measured, fit, workers }: ScalingPrediction): Line[] {
+  const cores = [...measured.map((point) => point.workers), ...workers]
+  return (['middle', 'high', 'low'] as const).map((end) => ({
+    name: `${name}, predicted${{ middle: '', high: ', low', low: ', high' }[end]}`,
+    ...{ system: OURS, isDashed: true },
+    points: cores.map((x) => ({ x, y: (x * fit.costAt(1).middle) / fit.costAt(x)[end] })),
+  }))
 }
 
 /** Cost of each policy, highest first. */
@@ -232,12 +250,14 @@ function lineChart(
 ): Chart {
   const datasets = lines
     .filter(({ points }) => points.length > 0)
-    .map(({ name, system, points }) => ({ label: name, system, data: points }))
+    .map(({ name, points, ...look }) => ({ label: name, ...look, data: points }))
   const scales = {
     x: { type: xType, title: { display: true, text: x } },
     y: { type: yType, title: { display: true, text: y }, beginAtZero: yType === 'linear' },
   }
-  const config = { type: 'line', data: { datasets: painted(datasets) }, options: { scales } }
+  const hasMarkers = lines.some(({ isDashed }) => isDashed !== undefined)
+  const plugins = { legend: { labels: { usePointStyle: hasMarkers } } }
+  const config = { type: 'line', data: { datasets: painted(datasets) }, options: { scales, plugins } }
   return { title, description, config }
 }
 

@@ -8,6 +8,7 @@ import { verdictOf } from '../model/trial.js'
 import { type Chart, chartsOf } from './charts.js'
 import { comparablePoints, cpuRatio } from './cost.js'
 import { countText, hasFigures, isValid, MARK, markOf, ratioText } from './figures.js'
+import { predictionsOf, predictionTable } from './predictions.js'
 import { systemsOf } from './relations.js'
 import {
   comparisonTable,
@@ -27,6 +28,7 @@ export function reportHtml(summary: Summary): string {
     comparisonTable(points),
     referenceTable(summary),
     points.length === 0 ? null : wholePointTable(points, host),
+    predictionTable(predictionsOf(points)),
     workerTable(points),
   ].filter((table) => table !== null)
   const charts = chartsOf(points)

@@ -47,6 +47,7 @@ const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => Ce
   ['max', (point) => point.latency?.maxMicros ?? null],
   ['cpu', (point) => point.cpuMicrosPerRequest?.mean ?? null],
   ['cpu_stdev', (point) => point.cpuMicrosPerRequest?.stdev ?? null],
+  ['kernel', (point) => point.kernelShare ?? null],
   ['busy', (point) => point.busyShare],
   ['cores_shared', (point) => point.sharesCores],
   ['rss', (point) => point.rssBytes],
