@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads'
 import { messageOf } from '@sluice/core'
 import type { CustomOptions } from './output.js'
 
-/** Timeout for loading a module in milliseconds. */
-const LOAD_MS = 10_000
+/** Timeout for loading a module in milliseconds, on a busy machine too. */
+const LOAD_MS = 30_000
 
 /**
  * Returns the reason why the module of an output cannot be loaded, or null. Loads it like a gateway does, in
