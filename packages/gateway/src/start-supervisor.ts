@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { ConfigBundle, DocumentSource, Overrides, Plan } from '@sluice/config'
 import { formatDiagnostic, readDocumentFile, resolvePlan } from '@sluice/config/serving'
 import type { Catalog } from '@sluice/core'
@@ -78,7 +79,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     lastRead = source?.text ?? ''
     return source
   }
-  const { early = null } = options
+  const nodeOptions = catalog.nodeOptions ?? []
+  const early = suitable(options.early, nodeOptions)
   const version = packageVersion()
   const thread = options.documentThread ?? startDocumentThread(options)
   const secrets = new VaultSecrets(log)
@@ -105,7 +107,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
       early?.program ?? {
         entry: options.workerEntry,
         version,
-        nodeOptions: catalog.nodeOptions ?? [],
+        nodeOptions,
         fleet: fleetFile,
         onOutput: embedding?.onOutput ?? null,
       },
@@ -133,6 +135,13 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   if (options.source === undefined && configFile !== undefined && source !== null)
     reloader.watch(configFile, source)
   return supervisor
+}
+
+/** Returns early workers if they have these Node.js options. Otherwise stops them and returns null. */
+function suitable(early: EarlyWorkers | undefined, nodeOptions: readonly string[]): EarlyWorkers | null {
+  if (early === undefined || isDeepStrictEqual(early.program.nodeOptions, nodeOptions)) return early ?? null
+  early.close()
+  return null
 }
 
 function fileReader(
