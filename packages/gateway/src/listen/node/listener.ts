@@ -251,8 +251,8 @@ class NodeListener implements Listener, Http1Host {
       port: header?.port ?? 0,
       certificate: this.#options.tls?.clientCaFile == null ? null : clientCertificateOf(socket),
     }
-    if (socket.alpnProtocol === 'h2') this.#http2.accept(socket, peer, Buffer.alloc(0))
-    else readByEvents(socket, this.#serve(socket, peer))
+    const isHttp2 = socket.alpnProtocol === 'h2'
+    readByEvents(socket, isHttp2 ? this.#http2.accept(socket, peer, NO_BYTES) : this.#serve(socket, peer))
   }
 
   #onClose(socket: net.Socket, client: string): void {
@@ -262,6 +262,8 @@ class NodeListener implements Listener, Http1Host {
     else this.#counts.delete(client)
   }
 }
+
+const NO_BYTES = Buffer.alloc(0)
 
 /** Returns a key that is unique among all open connections, and the same before and after TLS. */
 function connectionKey({ localAddress, remoteAddress, remotePort }: net.Socket): string {

@@ -65,8 +65,8 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   /** Monotonic time at which lingering ends. */
   #lingerUntil = 0
   #lastUnsent = 0
-  /** Receiver of the bytes after an upgrade to WebSocket, or null. */
-  #relayed: SocketEnd | null = null
+  /** Receiver of the bytes after a change to WebSocket or HTTP/2, or null. */
+  #relayed: SocketReader | null = null
 
   constructor(socket: net.Socket, peer: Peer, host: Http1Host) {
     this.socket = socket
@@ -206,7 +206,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   #handOver(handler: ProtocolHandler): void {
     this.isClosed = true
     this.#host.wheel.disarm(this)
-    handler.accept(this.socket, this.#requestReader.peer, this.#requestReader.received)
+    this.#relayed = handler.accept(this.socket, this.#requestReader.peer, this.#requestReader.received)
   }
 
   get hasHeldBytes(): boolean {
@@ -217,8 +217,9 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     this.isClosed = true
     this.#stream = null
     this.#host.wheel.disarm(this)
-    this.#relayed = new SocketEnd(this.socket)
-    return this.#relayed
+    const end = new SocketEnd(this.socket)
+    this.#relayed = end
+    return end
   }
 
   // Request bodies.

@@ -1,32 +1,22 @@
-import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { BodyReceiver, ClientOwner, ClientStream } from '../../listener.js'
-import { isBodiless } from '../../response-head.js'
-import { RequestBody } from './request-body.js'
-import { responseFields, trailerFields } from './response-fields.js'
-
-const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = constants
+import { ERROR, FRAME, MAX_PAYLOAD } from './frames.js'
+import { RequestBody, STREAM_WINDOW } from './request-body.js'
+import { CONTINUE, encodeFields, encodeResponse } from './response-fields.js'
+import type { ResponseSender, SendingStream } from './response-sender.js'
 
 /** Bytes buffered by a stream before its client counts as slow. One more read from the target can come on top. */
 const MAX_UNSENT_BYTES = 64 * 1024
-
-const WHOLE = { endStream: true }
-const WITH_BODY = { endStream: false }
-const WITH_TRAILERS = { waitForTrailers: true }
-/** Status without a body, which node:http2 enforces (RFC 9110 section 15.3.6). */
+/** Status without a body (RFC 9110 section 15.3.6). */
 const RESET_CONTENT = 205
-const CONTINUE = { ':status': 100 }
+const EMPTY = new Uint8Array(0)
 
-const CLIENT = Symbol('client stream')
-/** A node:http2 stream with its client stream attached, so that the event listeners need no closures. */
-type LinkedStream = ServerHttp2Stream & { [CLIENT]: Http2ClientStream }
-
-/** Receiver of a stream's events, implemented by the connection. */
+/** The connection of a stream. */
 export interface StreamOwner {
+  readonly sender: ResponseSender
   /** @param isEarly true if the stream closed before the end of the response. */
   onStreamClose(stream: Http2ClientStream, isEarly: boolean): void
   /** Called when bytes were queued for sending. */
   onBytesQueued(bytes: number): void
-  onBodyBytes(bytes: number): void
 }
 
 /**
@@ -38,7 +28,7 @@ export interface StreamOwner {
  *
  * Bytes that were handed over still wait for the client's flow-control window. The connection limits that time.
  */
-export class Http2ClientStream implements ClientStream {
+export class Http2ClientStream implements ClientStream, SendingStream {
   owner: ClientOwner | null = null
   /** Ignored: a connection serves many requests, and the listener closes it by GOAWAY. */
   closeAfter = false
@@ -49,39 +39,52 @@ export class Http2ClientStream implements ClientStream {
   handedOverMono = 0
   /** Bytes held for a Cookie field that arrived in several parts. */
   crumbBytes = 0
-  readonly #stream: LinkedStream
+  waitsToContinue = false
+  sendWindow: number
+  /** True once the client has sent its whole request. */
+  isReceived: boolean
+  unsentBytes = 0
+  readonly id: number
   readonly #connection: StreamOwner
+  readonly #sender: ResponseSender
   readonly #body: RequestBody | null
+  /** Bytes that the client may send. */
+  #receiveWindow = STREAM_WINDOW
+  /** Bytes delivered since the last WINDOW_UPDATE. */
+  #delivered = 0
+  /** Content-Length of the request, or -1 if it is unknown. */
+  #requestLength = -1
+  #receivedBytes = 0
   /** True if the whole response was handed over or abandoned. */
   #isOver = false
+  /** True once the last frame of the response was sent. */
+  #isSent = false
+  #isClosed = false
   #isWaiting = false
-  waitsToContinue: boolean
+  readonly #queue: Uint8Array[] = []
   /** Content-Length of a streamed response, or -1 if unknown. */
   #length = -1
   /** Body bytes accepted so far. */
   #taken = 0
-  #trailers: readonly string[] | null = null
+  #trailers = ''
 
-  constructor(
-    stream: ServerHttp2Stream,
-    connection: StreamOwner,
-    hasBody: boolean,
-    waitsToContinue: boolean,
-  ) {
-    this.#stream = stream as LinkedStream
-    this.#stream[CLIENT] = this
+  constructor(connection: StreamOwner, id: number, sendWindow: number, hasBody: boolean) {
     this.#connection = connection
-    this.waitsToContinue = waitsToContinue
-    stream.on('close', onClose)
-    this.#body = hasBody ? new RequestBody(stream, connection) : null
-    // After a reset with NO_ERROR, node:http2 closes the stream only once the data before it was read.
-    if (hasBody) stream.on('aborted', onAborted)
+    this.#sender = connection.sender
+    this.id = id
+    this.sendWindow = sendWindow
+    this.isReceived = !hasBody
+    this.#body = hasBody ? new RequestBody((bytes) => this.#onDelivered(bytes)) : null
+  }
+
+  get hasBody(): boolean {
+    return this.#body !== null
   }
 
   readBody(receiver: BodyReceiver): void {
-    if (this.waitsToContinue && !this.#isClosed) {
+    if (this.waitsToContinue && !this.#isOver) {
       this.waitsToContinue = false
-      this.#stream.additionalHeaders(CONTINUE)
+      this.#sender.writer.block(CONTINUE, this.id, false)
     }
     this.#body?.read(receiver)
   }
@@ -95,60 +98,58 @@ export class Http2ClientStream implements ClientStream {
   }
 
   send(status: number, headers: readonly string[], body: Uint8Array | string | null): void {
-    if (this.#isClosed) return
-    const length = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.length
-    if (length === 0 || status === RESET_CONTENT)
-      this.#stream.respond(responseFields(status, headers, -1), WHOLE)
+    if (this.#isOver) return
+    const bytes = typeof body === 'string' ? Buffer.from(body) : (body ?? EMPTY)
+    if (bytes.length === 0 || status === RESET_CONTENT) this.sendHead(status, headers, -1)
     else {
-      this.#stream.respond(responseFields(status, headers, length), WITH_BODY)
-      this.#stream.end(typeof body === 'string' ? body : Buffer.from(body!))
-      this.#connection.onBytesQueued(length)
+      this.#start(status, headers, bytes.length, false)
+      this.#write(bytes, true)
+      this.#handOver()
     }
-    this.#handOver()
   }
 
   sendHead(status: number, headers: readonly string[], length: number): void {
-    if (this.#isClosed) return
-    this.#stream.respond(responseFields(status, headers, length), WHOLE)
+    if (this.#isOver) return
+    this.#start(status, headers, length, true)
     this.#handOver()
   }
 
   start(status: number, headers: readonly string[], length: number): void {
-    if (this.#isClosed) return
+    if (this.#isOver) return
     this.#length = length
-    // Trailers are possible only if the length is unknown.
-    const options = length < 0 && !isBodiless(status) ? WITH_TRAILERS : WITH_BODY
-    if (options === WITH_TRAILERS) this.#stream.on('wantTrailers', onTrailersWanted)
-    this.#stream.respond(responseFields(status, headers, length), options)
+    this.#start(status, headers, length, false)
+  }
+
+  #start(status: number, headers: readonly string[], length: number, isEnd: boolean): void {
+    this.#isSent = isEnd
+    const block = encodeResponse(status, headers, length)
+    this.#sender.writer.block(block, this.id, isEnd)
   }
 
   write(chunk: Uint8Array): boolean {
-    const stream = this.#stream
-    if (this.#isClosed || stream.writableEnded) return true
+    if (this.#isOver || chunk.length === 0) return true
     this.#taken += chunk.length
     // Bytes beyond the announced length are malformed (RFC 9113 section 8.1.1), and may belong to another response.
     if (this.#length >= 0 && this.#taken > this.#length) {
       this.abort()
       return true
     }
-    stream.write(Buffer.from(chunk))
-    this.#connection.onBytesQueued(chunk.length)
-    if (stream.writableLength < MAX_UNSENT_BYTES) return true
-    if (!this.#isWaiting) {
-      this.#isWaiting = true
-      stream.once('drain', onDrain)
-    }
+    this.#write(chunk, this.#taken === this.#length)
+    if (this.unsentBytes < MAX_UNSENT_BYTES) return true
+    this.#isWaiting = true
     return false
   }
 
   end(trailers: readonly string[] | null = null): boolean {
-    if (this.#isClosed) return true
+    if (this.#isOver) return true
     if (this.#length >= 0 && this.#taken < this.#length) {
       this.abort()
       return true
     }
-    this.#trailers = trailers
-    this.#stream.end()
+    // Trailers are possible only if the length is unknown.
+    if (trailers !== null && this.#length < 0) this.#trailers = encodeFields(trailers)
+    this.#isOver = true
+    if (this.#queue.length === 0) this.#sendEnd()
     this.#handOver()
     return true
   }
@@ -156,92 +157,130 @@ export class Http2ClientStream implements ClientStream {
   abort(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#body?.discard()
-    this.#stream.close(NGHTTP2_INTERNAL_ERROR)
-  }
-
-  get unsentBytes(): number {
-    return this.#stream.writableLength
+    this.reset(ERROR.internal)
   }
 
   /** Cancels the stream of a client that does not read its response. */
   cancel(): void {
-    this.#stream.close(NGHTTP2_CANCEL)
-    this.#stream.destroy()
+    this.reset(ERROR.cancel)
   }
 
-  /**
-   * True if nothing more can be written: the response is over, or the client has reset the stream. That is reported
-   * later.
-   */
-  get #isClosed(): boolean {
-    return this.#isOver || this.#stream.closed || this.#stream.destroyed
+  /** Resets the stream. */
+  reset(code: number): void {
+    if (this.#isClosed) return
+    this.#sender.writer.numbers(FRAME.reset, 0, this.id, code)
+    this.onGone()
+  }
+
+  /** Handles the loss of the stream, from either side. */
+  onGone(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.isGone = true
+    const wasOver = this.#isOver
+    this.#isOver = true
+    this.#body?.discard()
+    this.#connection.onStreamClose(this, !wasOver)
+    if (!wasOver) this.owner?.onClientAbort()
+  }
+
+  #write(bytes: Uint8Array, isEnd: boolean): void {
+    const sent = this.#queue.length === 0 ? this.#sender.sendData(this, bytes, isEnd) : 0
+    if (sent === bytes.length) {
+      this.#isSent ||= isEnd
+      return
+    }
+    // The chunk is valid only during the call.
+    this.#queue.push(Buffer.from(bytes.subarray(sent)))
+    this.unsentBytes += bytes.length - sent
+    this.#connection.onBytesQueued(bytes.length - sent)
+  }
+
+  pump(): boolean {
+    const bytes = this.#queue[0]
+    if (this.#isClosed || bytes === undefined) return true
+    const part = bytes.length > MAX_PAYLOAD ? bytes.subarray(0, MAX_PAYLOAD) : bytes
+    const isLast = part === bytes && this.#queue.length === 1 && this.#isOver && this.#trailers === ''
+    const sent = this.#sender.sendData(this, part, isLast)
+    this.unsentBytes -= sent
+    if (sent === bytes.length) this.#queue.shift()
+    else this.#queue[0] = bytes.subarray(sent)
+    if (this.#queue.length > 0) return false
+    if (isLast) this.#isSent = true
+    if (this.#isOver) this.#sendEnd()
+    else if (this.#isWaiting) {
+      this.#isWaiting = false
+      this.owner?.onClientDrain()
+    }
+    this.#closeIfDone()
+    return this.#queue.length === 0
+  }
+
+  #sendEnd(): void {
+    if (this.#isSent) return
+    this.#isSent = true
+    if (this.#trailers !== '') this.#sender.writer.block(this.#trailers, this.id, true)
+    else this.#sender.sendData(this, EMPTY, true)
   }
 
   #handOver(): void {
     this.#isOver = true
     this.handedOverMono = performance.now()
-    const body = this.#body
-    if (body === null || body.isDone) return
-    // The rest of the request is not needed (RFC 9113 section 8.1).
-    body.discard()
-    if (this.#stream.writableFinished) this.refuseBody()
-    else this.#stream.once('finish', onFinish)
-  }
-
-  /** Closes the stream without reading the rest of the request body. @internal */
-  refuseBody(): void {
-    this.#stream.close(NGHTTP2_NO_ERROR)
-    this.#stream.resume()
-  }
-
-  /** Tells the owner that the stream has room for more bytes. @internal */
-  onDrain(): void {
-    this.#isWaiting = false
-    if (!this.#isOver) this.owner?.onClientDrain()
-  }
-
-  /** Sends the trailers once the whole body was sent. @internal */
-  sendTrailers(): void {
-    if (this.#stream.closed || this.#stream.destroyed) return
-    this.#stream.sendTrailers(this.#trailers === null ? {} : trailerFields(this.#trailers))
-  }
-
-  /** Handles the end of the stream, from either side. @internal */
-  onGone(): void {
-    if (this.isGone) return
-    this.isGone = true
-    const wasOver = this.#isOver
-    this.#isOver = true
     this.#body?.discard()
-    if (!wasOver) this.owner?.onClientAbort()
-    this.#connection.onStreamClose(this, !wasOver)
+    this.#closeIfDone()
   }
-}
 
-function onClose(this: ServerHttp2Stream): void {
-  const client = (this as LinkedStream)[CLIENT]
-  client.onGone()
-}
+  /** Closes the stream after its response. The rest of the request is not needed (RFC 9113 section 8.1). */
+  #closeIfDone(): void {
+    if (!this.#isSent || !this.#isOver || this.#isClosed) return
+    if (!this.isReceived) this.#sender.writer.numbers(FRAME.reset, 0, this.id, ERROR.none)
+    this.#isClosed = true
+    this.#connection.onStreamClose(this, false)
+  }
 
-/** Handles a reset by the client. The data it has sent is discarded, so that the stream can close. */
-function onAborted(this: ServerHttp2Stream): void {
-  const client = (this as LinkedStream)[CLIENT]
-  client.onGone()
-  this.resume()
-}
+  /** Sets the Content-Length of the request, or -1. */
+  expect(length: number): void {
+    this.#requestLength = length
+    this.#checkLength()
+  }
 
-function onDrain(this: ServerHttp2Stream): void {
-  const client = (this as LinkedStream)[CLIENT]
-  client.onDrain()
-}
+  /** Resets the stream if its body does not match its Content-Length (RFC 9113 section 8.1.1). */
+  #checkLength(): boolean {
+    const length = this.#requestLength
+    const received = this.#receivedBytes
+    const isValid = length < 0 || (this.isReceived ? received === length : received <= length)
+    if (!isValid) this.reset(ERROR.protocol)
+    return isValid
+  }
 
-function onFinish(this: ServerHttp2Stream): void {
-  const client = (this as LinkedStream)[CLIENT]
-  client.refuseBody()
-}
+  /**
+   * Handles data of the request. Returns false if it exceeds the window of the stream.
+   * @param size size with padding, which counts for the window.
+   */
+  onData(data: Buffer, size: number, isEnd: boolean): boolean {
+    this.#receiveWindow -= size
+    if (this.#receiveWindow < 0) return false
+    this.#receivedBytes += data.length
+    this.isReceived = isEnd
+    if (!this.#checkLength()) return true
+    this.#onDelivered(size - data.length)
+    this.#body!.onData(data)
+    if (isEnd) this.#body!.onEnd(null)
+    return true
+  }
 
-function onTrailersWanted(this: ServerHttp2Stream): void {
-  const client = (this as LinkedStream)[CLIENT]
-  client.sendTrailers()
+  /** Handles the trailers, which end the request. */
+  onTrailers(trailers: readonly string[]): void {
+    this.isReceived = true
+    if (this.#checkLength()) this.#body!.onEnd(trailers)
+  }
+
+  /** Lets the client send more, once half of the window is used. */
+  #onDelivered(bytes: number): void {
+    this.#delivered += bytes
+    if (this.#delivered < STREAM_WINDOW / 2 || this.isReceived || this.#isClosed) return
+    this.#sender.writer.numbers(FRAME.windowUpdate, 0, this.id, this.#delivered)
+    this.#receiveWindow += this.#delivered
+    this.#delivered = 0
+  }
 }

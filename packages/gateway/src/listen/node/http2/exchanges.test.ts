@@ -72,6 +72,9 @@ const REFUSED: [string, Record<string, string>, number][] = [
   ['the scheme of a TLS proxy in front', { ':scheme': 'https' }, 200],
   ['a method in lower case', { ':method': 'post' }, 501],
   ['TRACE', { ':method': 'TRACE' }, 501],
+  ['CONNECT', { ':method': 'CONNECT' }, 501],
+  ['a value with a space at its end', { 'x-a': 'a ' }, 400],
+  ['a value with a control character', { 'x-a': 'a\x01b' }, 400],
   ['a path with bytes that must be escaped', { ':path': '/a#b' }, 400],
   ['a target that is too long', { ':path': `/${'a'.repeat(900)}` }, 414],
   ['a head that is too large', { 'x-a': 'a'.repeat(5000) }, 431],
@@ -88,12 +91,12 @@ for (const [what, changed, status] of REFUSED) {
   })
 }
 
-test('a request whose :authority has a user is answered 400, or reset by a later nghttp2', async (t) => {
+test('a request whose :authority has a user is answered 400', async (t) => {
   const served = await serveHttp2(t, answerOk)
   const client = await connectHttp2(t, served.port)
   client.send(request(1, fieldsOf({ ':authority': 'me@a' })))
-  await until(() => served.taken.length === 1 || client.resetOf(1) === PROTOCOL_ERROR)
-  assert.ok(served.taken.every(({ refused }) => refused?.status === 400))
+  await until(() => served.taken.length === 1)
+  assert.equal(served.taken[0]!.refused?.status, 400)
 })
 
 test('a head beyond the largest frame is answered 431 too', async (t) => {
@@ -118,6 +121,8 @@ const MALFORMED: [string, [string, string][]][] = [
   ['connection', [...fieldsOf({ connection: 'close' })]],
   ['transfer-encoding', [...fieldsOf({ 'transfer-encoding': 'chunked' })]],
   ['te other than trailers', [...fieldsOf({ te: 'gzip' })]],
+  ['a name with a space', [...fieldsOf({ 'x b': '1' })]],
+  ['an empty name', [...fieldsOf({ '': '1' })]],
   ['a name in upper case', [...fieldsOf({ 'X-A': 'b' })]],
   ['an unknown pseudo-header field', [...fieldsOf({ ':x': 'b' })]],
   ['a second :path', [...fieldsOf({}), [':path', '/b']]],
@@ -140,7 +145,7 @@ for (const [what, fields] of MALFORMED) {
   })
 }
 
-test('a body that is longer or shorter than its Content-Length ends its request, and a longer one the connection with a later nghttp2', async (t) => {
+test('a body that is longer or shorter than its Content-Length ends its request', async (t) => {
   let ends = 0
   const served = await serveHttp2(t, (client) =>
     client.readBody({ onBodyChunk: (_, isLast) => void (isLast && ends++) }),
@@ -153,7 +158,7 @@ test('a body that is longer or shorter than its Content-Length ends its request,
     client.send(opening(stream, fieldsOf({ ':method': 'POST', 'content-length': '4' })))
     await until(() => served.taken.length === (stream + 1) / 2)
     client.send(frame(FRAME.data, END_STREAM, stream, Buffer.from(body)))
-    await until(() => client.resetOf(stream) === PROTOCOL_ERROR || (stream === 3 && client.isClosed))
+    await until(() => client.resetOf(stream) === PROTOCOL_ERROR)
   }
   await until(() => served.taken.every(({ isAborted }) => isAborted))
   assert.equal(ends, 0)
@@ -320,7 +325,12 @@ test('closing announces the last request, finishes it, and then closes the conne
   served.sessions.close()
   await until(() => client.goaway === 0)
   assert.equal(client.frames.find(({ type }) => type === FRAME.goaway)!.payload.readUInt32BE(0), 1)
-  client.send(request(3), frame(FRAME.ping, 0, 0, Buffer.alloc(8)))
+  // An upload that crosses GOAWAY is ignored, and does not end the connection.
+  const upload = [
+    opening(3, fieldsOf({ ':method': 'POST' })),
+    frame(FRAME.data, END_STREAM, 3, Buffer.alloc(9)),
+  ]
+  client.send(...upload, frame(FRAME.ping, 0, 0, Buffer.alloc(8)))
   await until(() => client.frames.some(({ type }) => type === FRAME.ping))
   assert.equal(client.isClosed, false)
   served.taken[0]!.client.send(200, [], 'last')
@@ -339,15 +349,6 @@ test('a new connection has its first request answered while the listener closes'
   await until(() => client.isClosed)
   assert.equal(client.frames.filter(({ type }) => type === FRAME.headers).length, 1)
   assert.equal(client.goaway, 0)
-})
-
-// Known limits (docs/guides/engines.md): nghttp2 drops these silently.
-test('a field with a control character in its value, or a space in its name, is dropped', async (t) => {
-  const served = await serveHttp2(t, answerOk)
-  const client = await connectHttp2(t, served.port)
-  client.send(request(1, fieldsOf({ 'x-a': 'a\x01b', 'x b': '1', 'x-c': '\xe4', 'x-d': ' d ' })))
-  await until(() => served.taken.length === 1 || client.resetOf(1) !== null)
-  assert.deepEqual(served.taken[0]?.x.headers, ['x-c', '\xe4'])
 })
 
 test('TLS clients get HTTP/2 by ALPN', async (t) => {

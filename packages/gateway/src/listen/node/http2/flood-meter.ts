@@ -5,21 +5,19 @@ const FREE_BYTES = 64 * 1024
 /** Maximum credit in bytes. */
 const MAX_CREDIT = 256 * 1024
 /** Bytes credited per request for frame headers and the WINDOW_UPDATE frames of its response. */
-const BYTES_A_REQUEST = 128
+export const BYTES_A_REQUEST = 128
 
 /** Maximum burst of streams that end before their responses, and the rate at which the allowance is restored. */
 const MAX_RESETS = 500
 const RESETS_A_SECOND = 30
 
 /**
- * Limits the input on a connection that serves no request. nghttp2 answers PING and SETTINGS itself and does not report
- * other frames, so frames cannot be counted. Instead, this counts bytes that belong to no request, body or response.
+ * Limits the input on a connection that serves no request. It counts bytes that belong to no request, body or response.
  * Each frame has at least nine (RFC 9113 section 4.1).
  */
 export class FloodMeter {
   readonly #socket: Socket
   #credit = MAX_CREDIT
-  #readBytes: number
   #writtenBytes: number
   #lookedMono = performance.now()
   #resets = MAX_RESETS
@@ -27,31 +25,25 @@ export class FloodMeter {
 
   constructor(socket: Socket) {
     this.#socket = socket
-    this.#readBytes = socket.bytesRead
     this.#writtenBytes = socket.bytesWritten
   }
 
-  /** Credits received body bytes. */
+  /** Credits bytes of requests: fields as encoded, and bodies with their frame heads. */
   earn(bytes: number): void {
     this.#credit += bytes
   }
 
-  /** Credits a request. @param bytes size of its fields. On the wire they are usually smaller. */
-  earnRequest(bytes: number): void {
-    this.#credit += bytes + BYTES_A_REQUEST
-  }
-
-  /** Returns true if the connection has received more than it is allowed. */
-  isOverdrawn(nowMono: number): boolean {
-    const { bytesRead, bytesWritten } = this.#socket
+  /** Counts received bytes. Returns true if the connection has received more than it is allowed. */
+  isSpent(bytes: number): boolean {
+    this.#credit = Math.min(this.#credit, MAX_CREDIT) - bytes
+    if (this.#credit >= 0) return false
+    const { bytesWritten } = this.#socket
+    const nowMono = performance.now()
     const seconds = (nowMono - this.#lookedMono) / 1000
     this.#lookedMono = nowMono
     // An answer to a PING is as long as the PING. So only half of the written bytes count as credit for window updates.
     this.#credit += FREE_BYTES * seconds + (bytesWritten - this.#writtenBytes) / 2
-    this.#credit -= bytesRead - this.#readBytes
-    this.#readBytes = bytesRead
     this.#writtenBytes = bytesWritten
-    if (this.#credit > MAX_CREDIT) this.#credit = MAX_CREDIT
     return this.#credit < 0
   }
 

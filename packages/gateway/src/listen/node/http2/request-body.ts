@@ -1,97 +1,81 @@
-import type { ServerHttp2Stream } from 'node:http2'
 import type { BodyReceiver } from '../../listener.js'
 
 const EMPTY = new Uint8Array(0)
-const BODY = Symbol('request body')
-type ReadStream = ServerHttp2Stream & { [BODY]: RequestBody }
-
-/** Counter of received body bytes. */
-export interface BodyCounter {
-  onBodyBytes(bytes: number): void
-}
+/** Flow-control window of a stream in bytes, which bounds an upload that is not read. */
+export const STREAM_WINDOW = 128 * 1024
+/** Number of waiting pieces after which they are joined. */
+const MAX_PIECES = 256
 
 /**
- * The request body on an HTTP/2 stream. While it is paused, the client can send only up to the stream's window,
- * because the window grows only when data is read (RFC 9113 section 5.2). nghttp2 resets a stream whose body does not
- * match its Content-Length.
+ * The request body on an HTTP/2 stream. While it is paused, the client can send only up to the stream's window, because
+ * the window grows only when data is delivered (RFC 9113 section 5.2).
  */
 export class RequestBody {
-  /** True once the whole body was received. */
-  isDone = false
-  readonly #stream: ReadStream
-  readonly #counter: BodyCounter
+  readonly #onDelivered: (bytes: number) => void
   #receiver: BodyReceiver | null = null
   #trailers: readonly string[] | null = null
+  /** Data that waits for the receiver. */
+  #waiting: Buffer[] = []
+  #hasEnded = false
   #isPaused = false
+  #isDiscarded = false
 
-  constructor(stream: ServerHttp2Stream, counter: BodyCounter) {
-    this.#stream = stream as ReadStream
-    this.#stream[BODY] = this
-    this.#counter = counter
-    stream.on('trailers', onTrailers)
+  /** @param onDelivered called when the client may send as many more bytes. */
+  constructor(onDelivered: (bytes: number) => void) {
+    this.#onDelivered = onDelivered
   }
 
   read(receiver: BodyReceiver): void {
+    if (this.#isDiscarded) return
     this.#receiver = receiver
-    this.#stream.on('end', onEnd)
-    this.#stream.on('data', onData)
-    if (this.#isPaused) this.#stream.pause()
+    this.#deliver()
   }
 
   pause(): void {
     this.#isPaused = true
-    if (this.#receiver !== null) this.#stream.pause()
   }
 
   resume(): void {
     this.#isPaused = false
-    if (this.#receiver !== null) this.#stream.resume()
+    this.#deliver()
   }
 
-  /** Stops delivery. Further data stays in the window until the stream is closed. */
+  /** Stops delivery. Further data is dropped. */
   discard(): void {
-    if (this.#receiver === null) return
     this.#receiver = null
-    this.#stream.pause()
+    this.#isDiscarded = true
+    this.#waiting = []
   }
 
-  /** Delivers a chunk. @internal */
-  onChunk(chunk: Uint8Array): void {
-    this.#counter.onBodyBytes(chunk.length)
-    this.#receiver?.onBodyChunk(chunk, false)
+  /** Handles data, which is valid only during the call. */
+  onData(data: Buffer): void {
+    if (this.#isDiscarded || data.length === 0) return
+    if (this.#receiver !== null && !this.#isPaused && this.#waiting.length === 0) this.#hand(data)
+    else {
+      this.#waiting.push(Buffer.from(data))
+      // Otherwise a client could send each byte alone, and each would take the memory of a buffer.
+      if (this.#waiting.length > MAX_PIECES) this.#waiting = [Buffer.concat(this.#waiting)]
+    }
   }
 
-  /** Handles the end of the body. @internal */
-  onEnd(): void {
-    // A reset in the middle of a body also ends the readable side.
-    if (this.isDone || this.#stream.aborted) return
-    this.isDone = true
-    this.#receiver?.onBodyChunk(EMPTY, true, this.#trailers)
+  /** Handles the end of the body. */
+  onEnd(trailers: readonly string[] | null): void {
+    this.#hasEnded = true
+    this.#trailers = trailers
+    this.#deliver()
   }
 
-  /** Stores the trailers. @internal */
-  onTrailers(fields: readonly string[]): void {
-    this.#trailers = fields
+  #deliver(): void {
+    while (this.#waiting.length > 0 && this.#receiver !== null && !this.#isPaused)
+      this.#hand(this.#waiting.shift()!)
+    if (!this.#hasEnded || this.#waiting.length > 0 || this.#isPaused) return
+    const receiver = this.#receiver
+    this.#receiver = null
+    receiver?.onBodyChunk(EMPTY, true, this.#trailers)
   }
-}
 
-function onData(this: ServerHttp2Stream, chunk: Uint8Array): void {
-  const body = (this as ReadStream)[BODY]
-  body.onChunk(chunk)
-}
-
-function onEnd(this: ServerHttp2Stream): void {
-  const body = (this as ReadStream)[BODY]
-  body.onEnd()
-}
-
-/** The last argument has names and values in turn, as for the `stream` event. */
-function onTrailers(
-  this: ServerHttp2Stream,
-  _fields: object,
-  _flags: number,
-  list?: readonly string[],
-): void {
-  const body = (this as ReadStream)[BODY]
-  body.onTrailers(list ?? [])
+  #hand(data: Buffer): void {
+    this.#onDelivered(data.length)
+    this.#receiver!.onBodyChunk(data, false)
+  }
 }

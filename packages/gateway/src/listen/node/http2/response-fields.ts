@@ -1,6 +1,7 @@
-import type { OutgoingHttpHeaders } from 'node:http2'
 import { HeaderCache } from '@sluice/core'
+import { dateLine } from '../../date-line.js'
 import { checkField, REFUSED } from '../../response-head.js'
+import { STATIC_TABLE } from './hpack-tables.js'
 
 /** Connection-specific fields, which HTTP/2 does not allow (RFC 9113 section 8.2.2). */
 const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
@@ -13,29 +14,51 @@ const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-const OK = '+'
-const NONE = '-'
-/** Cache of validated fields, which need no further check. */
-const FIELDS = new HeaderCache((name, value) =>
-  CONNECTION_FIELDS.has(name) || checkField(name, value) === REFUSED ? NONE : OK,
-)
+/** Index of a name in the static table. */
+const NAMES = new Map<string, number>()
+/** Encoded statuses that have an entry of their own in the static table. */
+const STATUSES = new Map<string, string>()
+for (let i = STATIC_TABLE.length - 2; i >= 0; i -= 2) {
+  NAMES.set(STATIC_TABLE[i]!, i / 2 + 1)
+  if (STATIC_TABLE[i] === ':status') STATUSES.set(STATIC_TABLE[i + 1]!, String.fromCharCode(0x81 + i / 2))
+}
+
+/** Prefixes of literals that are not added to the dynamic table (RFC 7541 section 6.2). */
+const NOT_INDEXED = 0
+const NEVER_INDEXED = 0x10
+
+/** Cache of validated and encoded fields. A field that must not be sent is encoded as nothing. */
+const FIELDS = new HeaderCache((name, value) => {
+  const lower = name.toLowerCase()
+  return CONNECTION_FIELDS.has(lower) || checkField(name, value) === REFUSED ? '' : encodeField(lower, value)
+})
+
+let date = ''
+let dateField = ''
 
 /**
- * Builds the fields of a response for node:http2.
+ * Encodes the fields of a response as Latin-1 text. The dynamic table is not used, so the text depends on nothing else.
  * @param length Content-Length to announce, or -1 for none.
  */
-export function responseFields(
-  status: number,
-  headers: readonly string[],
-  length: number,
-): OutgoingHttpHeaders {
-  const fields = {
-    __proto__: null,
-    ':status': isFinal(status) ? status : 502,
-  } as unknown as OutgoingHttpHeaders
-  addFields(fields, headers)
-  if (length >= 0) fields['content-length'] = length
-  return fields
+export function encodeResponse(status: number, headers: readonly string[], length: number): string {
+  let block = encodeStatus(isFinal(status) ? status : 502)
+  const line = dateLine()
+  if (line !== date) {
+    date = line
+    dateField = encodeField('date', line.slice(line.indexOf(':') + 2))
+  }
+  block += dateField + encodeFields(headers)
+  return length < 0 ? block : block + encodeField('content-length', String(length))
+}
+
+/** Encoded head of a `100 Continue` response. */
+export const CONTINUE = encodeStatus(100)
+
+/** Encodes fields without a status, such as trailers (RFC 9113 section 8.1). */
+export function encodeFields(fields: readonly string[]): string {
+  let block = ''
+  for (let i = 0; i < fields.length; i += 2) block += FIELDS.line(fields[i]!, fields[i + 1]!) ?? ''
+  return block
 }
 
 /** Returns true for a final status. HTTP/2 has no 101, and informational responses are not forwarded. */
@@ -43,25 +66,27 @@ function isFinal(status: number): boolean {
   return status >= 200 && status <= 599
 }
 
-/** Builds the trailers of a response (RFC 9113 section 8.1). */
-export function trailerFields(trailers: readonly string[]): OutgoingHttpHeaders {
-  const fields = { __proto__: null } as unknown as OutgoingHttpHeaders
-  addFields(fields, trailers)
-  return fields
+function encodeStatus(status: number): string {
+  return STATUSES.get(String(status)) ?? encodeField(':status', String(status))
 }
 
-function addFields(fields: OutgoingHttpHeaders, headers: readonly string[]): void {
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i]!
-    const value = headers[i + 1]!
-    if (FIELDS.line(name, value) !== OK) continue
-    const before = fields[name]
-    if (before === undefined) fields[name] = value
-    else fields[name] = name === 'set-cookie' ? bothOf(before, value) : `${String(before)}, ${value}`
-  }
+function encodeField(name: string, value: string): string {
+  const kind = name === 'set-cookie' ? NEVER_INDEXED : NOT_INDEXED
+  const index = NAMES.get(name) ?? 0
+  const start = encodeInteger(index, 4, kind) + (index === 0 ? encodeString(name) : '')
+  return start + encodeString(value)
 }
 
-/** Collects the values of Set-Cookie, the only field whose lines cannot be joined (RFC 9110 section 5.3). */
-function bothOf(before: number | string | readonly string[], value: string): string[] {
-  return Array.isArray(before) ? [...(before as string[]), value] : [String(before), value]
+function encodeString(text: string): string {
+  return encodeInteger(text.length, 7, 0) + text
+}
+
+/** Encodes an integer with a prefix of some bits (RFC 7541 section 5.1). */
+function encodeInteger(value: number, bits: number, first: number): string {
+  const mask = (1 << bits) - 1
+  if (value < mask) return String.fromCharCode(first | value)
+  let text = String.fromCharCode(first | mask)
+  let rest = value - mask
+  for (; rest >= 128; rest >>= 7) text += String.fromCharCode((rest & 127) | 128)
+  return text + String.fromCharCode(rest)
 }

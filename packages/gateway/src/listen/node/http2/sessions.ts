@@ -1,8 +1,8 @@
-import { performServerHandshake, type ServerOptions } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { ListenerSettings } from '../../listener.js'
-import type { Peer, ProtocolHandler } from '../socket/connection-host.js'
-import { Http2Connection, type Http2Context } from './connection.js'
+import type { ConnectionHost, Peer, ProtocolHandler } from '../socket/connection-host.js'
+import type { SocketReader } from '../socket/server-socket.js'
+import { Http2Connection } from './connection.js'
 import { RequestFields } from './request-fields.js'
 import { StreamQueue } from './stream-queue.js'
 
@@ -21,20 +21,15 @@ const COUNT_EVERY_BYTES = MAX_HELD_BYTES / 4
 /** Time that a client has in addition to that of the minimum rate, in milliseconds. */
 const LINGER_MS = 30_000
 
-/** Session memory per stream in MB, for pending data and fields. nghttp2 resets new streams beyond it. */
-const STREAM_MEGABYTES = 0.2
-
-/** Flow-control windows, which bound an upload that is not read. */
-const STREAM_WINDOW = 128 * 1024
-const CONNECTION_WINDOW = 1024 * 1024
-
-type Http2Options = Omit<
-  Http2Context,
-  'fields' | 'queue' | 'isClosing' | 'lingerMs' | 'onBytesHeld' | 'onConnectionClose'
-> & { readonly lingerMs?: number }
+interface Http2Options
+  extends Pick<ConnectionHost, 'scheme' | 'settings' | 'handler' | 'ids' | 'clock' | 'onFault'> {
+  /** Called when a connection is closed because it exceeds a limit. */
+  readonly onRejected: () => void
+  readonly lingerMs?: number
+}
 
 /** The HTTP/2 connections of one listener. */
-export class Http2Sessions implements Http2Context, ProtocolHandler {
+export class Http2Sessions implements ProtocolHandler {
   readonly scheme
   readonly handler
   readonly ids
@@ -68,22 +63,17 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
     return this.#connections.size
   }
 
-  accept(socket: Socket, peer: Peer, alreadyRead: Buffer): void {
-    socket.pause()
-    if (alreadyRead.length > 0) socket.unshift(Buffer.from(alreadyRead))
-    const session = performServerHandshake(socket, sessionOptions(this.settings))
-    session.setLocalWindowSize(CONNECTION_WINDOW)
-    const connection = new Http2Connection(session, socket, peer, this)
+  accept(socket: Socket, peer: Peer, alreadyRead: Buffer): SocketReader {
+    const connection = new Http2Connection(socket, peer, this)
     this.#connections.add(connection)
     this.#timer ??= setInterval(() => this.#inspect(), INSPECT_MS).unref()
-    // The session reads the bytes put back in the next tick, and then the socket.
-    process.nextTick(resume, socket)
+    if (alreadyRead.length > 0) connection.onBytes(alreadyRead, alreadyRead.length)
+    return connection
   }
 
   /**
    * Announces the end: connections close after their next request, which GOAWAY names as the last. A single pending
-   * request therefore cannot be lost. After a GOAWAY with the highest stream id (RFC 9113 section 6.8), nghttp2 would
-   * accept no more requests, and Node.js cannot change that.
+   * request therefore cannot be lost.
    */
   announceEnd(): void {
     this.isClosing = true
@@ -100,6 +90,7 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
     for (const connection of this.#connections) connection.terminate()
   }
 
+  /** Called when more bytes are held for clients, as response data or as cookies of requests in progress. */
   onBytesHeld(bytes: number): void {
     this.#newBytes += bytes
     if (this.#newBytes > COUNT_EVERY_BYTES) this.#limitHeld()
@@ -140,29 +131,4 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
       connection.endFlood()
     }
   }
-}
-
-/**
- * Returns the options for nghttp2. Its limits are far above those of the listener, so that the listener can answer 431
- * to requests just over its own. nghttp2 closes connections with too many malformed, refused or empty frames.
- */
-function sessionOptions({ http2, headers, headerBytes }: ListenerSettings): ServerOptions {
-  const streams = http2?.streams ?? 100
-  return {
-    // A cookie may arrive as one field per pair.
-    maxHeaderListPairs: 4 * headers + 256,
-    maxSessionMemory: Math.max(10, Math.ceil(streams * STREAM_MEGABYTES)),
-    maxSessionInvalidFrames: 200,
-    maxSessionRejectedStreams: 100,
-    settings: {
-      maxConcurrentStreams: streams,
-      initialWindowSize: STREAM_WINDOW,
-      maxHeaderListSize: Math.max(65_536, 4 * headerBytes),
-      enableConnectProtocol: false,
-    },
-  }
-}
-
-function resume(socket: Socket): void {
-  socket.resume()
 }

@@ -4,6 +4,7 @@ import { Exchange } from '@sluice/core'
 import type { CachedClock } from '../../../lib/cached-clock.js'
 import type { TimerWheel } from '../../../lib/timer-wheel.js'
 import type { ListenerSettings, RequestHandler } from '../../listener.js'
+import type { SocketReader } from './server-socket.js'
 
 /** The remote end of a connection, or the client that a proxy names. */
 export interface Peer {
@@ -21,11 +22,11 @@ export interface Peer {
  */
 export interface ProtocolHandler {
   /**
-   * Takes over a connection. Must not throw.
+   * Takes over a connection and returns the reader of its further bytes. Must not throw.
    * @param peer the client, according to the connection or its proxy.
    * @param alreadyRead bytes received before the protocol was known; empty after ALPN.
    */
-  accept(socket: net.Socket, peer: Peer, alreadyRead: Buffer): void
+  accept(socket: net.Socket, peer: Peer, alreadyRead: Buffer): SocketReader
 }
 
 /** State shared by the connections of a listener. */

@@ -9,6 +9,7 @@ import { sendReply } from '../../../../flow/sent-reply.js'
 import { CachedClock } from '../../../../lib/cached-clock.js'
 import type { ClientStream, ListenerSettings, RequestHandler } from '../../../listener.js'
 import { SETTINGS } from '../../../testing/settings.js'
+import { readByEvents } from '../../socket/server-socket.js'
 import { Http2Sessions } from '../sessions.js'
 
 const HTTP2 = { alpn: true, priorKnowledge: true, streams: 100 }
@@ -70,11 +71,12 @@ export async function serveHttp2(
   })
   const accept = (socket: net.Socket): void => {
     socket.on('error', () => {})
-    sessions.accept(socket, { address: '127.0.0.1', port: 0, certificate: null }, Buffer.alloc(0))
+    const peer = { address: '127.0.0.1', port: 0, certificate: null }
+    readByEvents(socket, sessions.accept(socket, peer, Buffer.alloc(0)))
   }
   const server = isTls
     ? tls.createServer({ ...FAKE_CERTIFICATES.localhost, ALPNProtocols: ['h2'] }, accept)
-    : net.createServer(accept)
+    : net.createServer({ allowHalfOpen: true }, accept)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => {
     server.close()
