@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import { endedForSure, type ProcessIdentity, thisProcess } from './lock.js'
+import { endedForSure, linkTo, type ProcessIdentity, thisProcess } from './lock.js'
 import { isOwnerName } from './owner-name.js'
 
 /** Directory in memory. Its files never wait for a disk. */
@@ -42,12 +42,14 @@ export interface CountPage {
 interface Creator extends ProcessIdentity {
   /** Spool root of the owner. */
   readonly root: string
+  /** Mount namespace, in which the path of the root is valid. */
+  readonly mounts: string
 }
 
 /** Creates the page of an owner. Without koffi or `/dev/shm`, it is in ordinary memory. */
 export function createCountPage(root: string, owner: string, numbers: readonly [number, number]): CountPage {
   try {
-    return mappedPage({ ...thisProcess(), root: resolve(root) }, owner, numbers)
+    return mappedPage({ ...thisProcess(), root: resolve(root), mounts: ownMounts() }, owner, numbers)
   } catch {
     removeCountPage(owner)
     return { numbers: Float64Array.from(numbers), isMapped: false, close: () => {} }
@@ -113,13 +115,25 @@ export function removeCountPage(owner: string): void {
   }
 }
 
-/** Deletes pages of ended processes that have no lock or directory in their spool root any more. */
+/**
+ * Deletes pages of ended processes that have no lock or directory in their spool root any more. In another mount
+ * namespace, the root may be invisible or another directory. Pages from there are kept.
+ */
 export function removeLeftoverPages(): void {
   for (const file of filesIn(SHARED_MEMORY).filter(isPage).slice(0, MAX_PAGES)) {
     const owner = file.slice(PREFIX.length)
     const creator = creatorOf(owner)
-    if (creator !== null && endedForSure(creator) && !isKnown(creator.root, owner)) removeCountPage(owner)
+    if (creator === null || creator.mounts !== ownMounts() || !endedForSure(creator)) continue
+    if (!isKnown(creator.root, owner)) removeCountPage(owner)
   }
+}
+
+function ownMounts(): string {
+  return linkTo('/proc/self/ns/mnt')
+}
+
+function ownMounts(): string {
+  return linkTo('/proc/self/ns/mnt')
 }
 
 function isPage(file: string): boolean {

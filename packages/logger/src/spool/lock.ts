@@ -151,7 +151,7 @@ function startOf(path: string): string {
 }
 
 /** Returns the target of a link, such as `pid:[4026531836]`, or '' if unavailable. */
-function linkTo(path: string): string {
+export function linkTo(path: string): string {
   try {
     return readlinkSync(path)
   } catch {

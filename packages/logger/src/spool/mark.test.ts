@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -66,6 +66,16 @@ test('a page is deleted when its process has ended and nothing else of its owner
   assert.deepEqual(owners.map(readCountPage), [1, 1, 1, 1])
   removeLeftoverPages()
   assert.deepEqual(owners.map(readCountPage), [1, null, 1, 1])
+})
+
+test('a page from another mount namespace is kept, because its spool root cannot be seen', (t) => {
+  if (spawnSync('unshare', ['-m', 'true']).status !== 0) return t.skip('no mount namespaces')
+  const owner = ownerOf(t)
+  const program = `import { createCountPage } from '${new URL('count-page.js', import.meta.url)}'
+    createCountPage('${scratchDir()}', '${owner}', [1, 0])`
+  execFileSync('unshare', ['-m', process.execPath, '--input-type=module', '--eval', program])
+  removeLeftoverPages()
+  assert.equal(readCountPage(owner), 1)
 })
 
 test('without a page, the count in the mark is used, unless the mark is unwritten or damaged', (t) => {
