@@ -22,6 +22,7 @@ export function addCommands(bench: GwCommand): void {
   addUpstream(bench)
   addLoadgen(bench)
   addSink(bench)
+  addAgent(bench)
   addDoctor(bench)
 }
 
@@ -41,6 +42,8 @@ function addRun(bench: GwCommand): void {
       '--target <address>',
       'measure a running server, such as http://10.0.0.7:8080, instead of our gateway',
     )
+    .option('--agents <list>', 'run on agents: ROLE=HOST:PORT of generator, origin and gateway')
+    .option('--agent-token-file <file>', 'file with the token of the agents; default GW_BENCH_TOKEN')
     .with(addMeasuring)
     .runs(async () => (await import('./commands/run.js')).benchRun)
     .example(
@@ -216,6 +219,18 @@ function addSink(bench: GwCommand): void {
     .output('table', 'json')
     .runs(async () => (await import('./commands/servers.js')).benchSink)
     .example('gw bench sink --listen 127.0.0.1:9200 --delay 20ms')
+}
+
+function addAgent(bench: GwCommand): void {
+  bench
+    .command('agent')
+    .description('run load generator, origin or gateway for gw bench run --agents, until SIGINT')
+    .option('--listen <address>', 'host:port; requires a token unless on loopback', '127.0.0.1:9700')
+    .option('--token-file <file>', 'file with the token; default GW_BENCH_TOKEN')
+    .option('--tls-cert <file>', 'certificate chain, PEM; requires --tls-key')
+    .option('--tls-key <file>', 'private key, PEM')
+    .runs(async () => (await import('./commands/agent.js')).benchAgent)
+    .example('gw bench agent --listen 10.0.0.3:9700 --token-file token')
 }
 
 function addDoctor(bench: GwCommand): void {

@@ -31,7 +31,7 @@ const COMPOSITION =
 /** Dependencies that only one place may use. */
 const ONLY_IN = {
   'uWebSockets.js': '^(packages/gateway/src/listen/|bench/src/servers/(fault-)?origin-process[.])',
-  undici: '^(packages/gateway/src/(upstream|supervise/vault)/|bench/src/servers/(fault-)?origin-process[.])',
+  undici: '^(packages/gateway/src/(upstream|supervise/vault)/|bench/src/agent/)',
 }
 
 /**
@@ -161,7 +161,7 @@ const LAYERS = {
     'process suite',
     'engine servers',
     'measure',
-    'report trial',
+    'agent report trial',
     'capacity compare run',
     'commands',
     '.',

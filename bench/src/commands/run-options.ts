@@ -7,6 +7,7 @@ import type { Suite, SuiteCase } from '../model/scenario.js'
 import type { Tier } from '../model/summary.js'
 import { missingPeer } from '../servers/peers.js'
 import { quickSuite } from '../suite/quick.js'
+import { type AgentsFlags, agentsOf } from './agent.js'
 import { originOf } from './call.js'
 import { shownCommand } from './shown-command.js'
 
@@ -16,7 +17,7 @@ export const USUAL_RATES = [50, 70, 80, 90]
 const USUAL_LOAD = [60]
 const MOST_LOAD = 95
 /** Options that apply to points only. A trial runs once, with its own gateway and load. */
-const FOR_POINTS = ['with', 'tier', 'slo', 'repetitions', 'target', 'pid'] as const
+const FOR_POINTS = ['with', 'tier', 'slo', 'repetitions', 'target', 'pid', 'agents'] as const
 /** Pause between points in seconds, for points that take minutes. */
 const COOL_DOWN_SECONDS = 5
 
@@ -43,7 +44,7 @@ export interface MeasuringFlags {
 }
 
 /** Options for choosing a part of a suite and its systems. */
-export interface ChoiceFlags {
+export interface ChoiceFlags extends AgentsFlags {
   readonly scenario?: readonly string[]
   readonly tier?: readonly Tier[]
   readonly quick?: boolean
@@ -122,8 +123,13 @@ export function runOptions(
   flags: MeasuringFlags & ChoiceFlags,
   usualRates: readonly number[],
 ): Omit<RunOptions, 'signal'> {
-  const engine = installedEngine(flags.engine)
-  const saturationEngine = installedEngine(flags.saturationEngine ?? flags.engine)
+  const agents = agentsOf(flags)
+  if (agents !== null && flags.target !== undefined)
+    throw usageError('--agents and --target cannot be used together')
+  // Agents report programs that are missing on their hosts.
+  const found = agents === null ? installedEngine : engineOf
+  const engine = found(flags.engine)
+  const saturationEngine = found(flags.saturationEngine ?? flags.engine)
   const rates =
     suite.trials === undefined ? possibleRates(engine, flags.rates, usualRates) : trialLoad(flags.rates)
   if (flags.jtl === true && (engine.name !== 'autocannon' || saturationEngine.name !== 'autocannon'))
@@ -131,8 +137,8 @@ export function runOptions(
   const seconds = flags.seconds ?? suite.seconds
   return {
     ...{ suite, engine: engine.name, saturationEngine: saturationEngine.name, seconds },
-    peers: installedPeers(flags.with ?? []),
-    target: targetOf(flags),
+    peers: agents === null ? installedPeers(flags.with ?? []) : (flags.with ?? []),
+    ...{ agents, target: targetOf(flags) },
     warmUpSeconds: flags.warmUp ?? suite.warmUpSeconds,
     repetitions: flags.repetitions ?? suite.repetitions,
     coolDownSeconds: flags.coolDown ?? (seconds >= 60 ? COOL_DOWN_SECONDS : 0),

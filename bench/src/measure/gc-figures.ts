@@ -21,7 +21,7 @@ export function probeEnv(dir: string): Record<string, string> {
  * Collects all garbage of the workers of a gateway now. Returns their pauses since the last call, and their memory
  * afterwards, by worker.
  */
-export async function collectGarbage({ admin, probeDir }: RunningGateway) {
+export async function collectGarbage({ admin, probeDir }: Pick<RunningGateway, 'admin' | 'probeDir'>) {
   const workers = probeDir === undefined ? [] : await gatewayWorkers(admin).catch(() => [])
   const figures = new Map<number, Partial<WorkerDiagnostics>>()
   for (const { id, pid } of workers) figures.set(id, await figuresOf(probeDir!, pid))

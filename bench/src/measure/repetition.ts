@@ -30,10 +30,15 @@ export interface SystemUnderTest {
   /** Version, or null if unknown. */
   readonly version: string | null
   /** The gateway, if it was started for the run. */
-  readonly gateway: RunningGateway | null
+  readonly gateway: Pick<RunningGateway, 'hasLog' | 'admin' | 'digest' | 'settled' | 'probeDir'> | null
   /** Load without a rate, for systems that HTTP load generators cannot use. */
   readonly load?: Engine['run']
+  /** Starts observing it, for systems on another machine. */
+  observe?(): Promise<EndObservation>
 }
+
+/** Ends an observation. @param seconds duration of the load */
+export type EndObservation = (seconds: number) => Promise<Observation>
 
 /** One measured period of one system. */
 export interface Repetition {
@@ -57,19 +62,33 @@ export interface Repetition {
   readonly throttledShare: number
 }
 
-/** Loads a system once. Never fails: errors are part of the result. */
+/** Figures of a system and its cores during a load. */
+export type Observation = Omit<Repetition, 'result'>
+
+/** Loads a system once. A failed load is part of the result. @throws Error if its agent does not respond */
 export async function measure(
   system: SystemUnderTest,
   engine: Engine,
   options: LoadOptions,
   layout: CoreLayout,
 ): Promise<Repetition> {
+  const end = await (system.observe?.() ?? observeSystem(system, layout))
+  const load = await (system.load ?? engine.run)(options).then(
+    (result) => ({ result, failure: null }),
+    (error: unknown) => ({ result: null, failure: firstLine(error) }),
+  )
+  const seen = await end((load.result?.seconds ?? options.seconds) + (load.result?.leadIn?.seconds ?? 0))
+  return { ...seen, result: load.result, failure: load.failure ?? seen.failure }
+}
+
+/** Starts observing a system of this machine. */
+export async function observeSystem(system: SystemUnderTest, layout: CoreLayout): Promise<EndObservation> {
   const { gateway, pid, cores } = system
   const watch = gateway === null ? null : await watchWorkers(gateway.admin).catch(() => null)
-  const used = (): number | null => (pid === null ? null : treeCpuMicros(pid))
+  const used = (): number => (pid === null ? 0 : treeCpuMicros(pid))
   const inKernel = (): number => (pid === null ? 0 : treeKernelMicros(pid))
   const before = {
-    used: used() ?? 0,
+    used: used(),
     inKernel: inKernel(),
     cores: coreTimes(layout.systemCpus),
     quota: quotaUse(),
@@ -80,33 +99,29 @@ export async function measure(
     watch?.look()
   }
   const timer = setInterval(look, LOOK_MS)
-  const load = await (system.load ?? engine.run)(options).then(
-    (result) => ({ result, failure: null }),
-    (error: unknown) => ({ result: null, failure: firstLine(error) }),
-  )
-  clearInterval(timer)
-  look()
-  const throttledShare = throttled(before.quota, quotaUse())
-  const loaded = pid === null ? null : used()! - before.used
-  // The kernel's part is read later than the whole, so it can be larger by a tick.
-  const kernelShare =
-    loaded === null || loaded <= 0 ? null : Math.min(1, (inKernel() - before.inKernel) / loaded)
-  const seconds = (load.result?.seconds ?? options.seconds) + (load.result?.leadIn?.seconds ?? 0)
-  const shares = sharesOf(before.cores, { layout, cores, loaded, seconds })
-  const unsettled = gateway?.hasLog === true ? await gateway.settled().then(() => null, firstLine) : null
-  const hasEnded = pid !== null && !isRunning(pid)
-  const ended = hasEnded ? `the process ${pid} of ${system.name} has ended while it was measured` : null
-  const reported = await watch?.end().catch(() => null)
-  return {
-    result: load.result,
-    failure: load.failure ?? ended ?? unsettled,
-    cpuMicros: pid === null || hasEnded ? null : used()! - before.used,
-    ...{ ...shares, loadAverage: os.loadavg()[0]! },
-    kernelShare: hasEnded ? null : kernelShare,
-    rssBytes: pid === null ? null : rssBytes,
-    diagnostics: reported?.workers ?? [],
-    upstreamWaits: reported?.upstreamWaits ?? null,
-    throttledShare,
+  return async (seconds) => {
+    clearInterval(timer)
+    look()
+    const throttledShare = throttled(before.quota, quotaUse())
+    const loaded = pid === null ? null : used() - before.used
+    // The kernel's part is read later than the whole, so it can be larger by a tick.
+    const kernelShare =
+      loaded === null || loaded <= 0 ? null : Math.min(1, (inKernel() - before.inKernel) / loaded)
+    const shares = sharesOf(before.cores, { layout, cores, loaded, seconds })
+    const unsettled = gateway?.hasLog === true ? await gateway.settled().then(() => null, firstLine) : null
+    const hasEnded = pid !== null && !isRunning(pid)
+    const ended = hasEnded ? `the process ${pid} of ${system.name} has ended while it was measured` : null
+    const reported = await watch?.end().catch(() => null)
+    return {
+      failure: ended ?? unsettled,
+      cpuMicros: pid === null || hasEnded ? null : used() - before.used,
+      ...{ ...shares, loadAverage: os.loadavg()[0]! },
+      kernelShare: hasEnded ? null : kernelShare,
+      rssBytes: pid === null ? null : rssBytes,
+      diagnostics: reported?.workers ?? [],
+      upstreamWaits: reported?.upstreamWaits ?? null,
+      throttledShare,
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Engine } from '../model/engine.js'
 import type { RunObserver, RunOptions } from '../model/run.js'
+import type { Scenario } from '../model/scenario.js'
 import type { LogNode } from '../servers/elasticsearch.js'
+import type { Setup } from './setup.js'
 
 /** Shared parts of a run. */
 export interface RunContext {
@@ -16,6 +18,8 @@ export interface RunContext {
   readonly documents: Record<string, string>
   /** Elasticsearch node, or null if none is needed or available. */
   readonly logNode: LogNode | null
+  /** Starts a scenario on other machines, or null for this one. */
+  readonly openRemotely: ((scenario: Scenario) => Promise<Setup>) | null
   warn(text: string): void
 }
 

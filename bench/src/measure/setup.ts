@@ -24,7 +24,7 @@ export interface Setup {
   readonly layout: CoreLayout
   /** Enforced memory limit of each system in bytes, or null. */
   readonly memoryBytes: number | null
-  readonly origin: RunningServer
+  readonly origin: Pick<RunningServer, 'url' | 'version'>
   /** Systems, with the gateway or target first. */
   readonly systems: readonly SystemUnderTest[]
   /** Audit of the traffic log, or null without one. */
@@ -42,19 +42,23 @@ interface SetupOptions {
   readonly layout: CoreLayout
   /** Node of the traffic log, or null without one. */
   readonly node: ElasticsearchNode | null
+  /** Running origin. Without it one is started. */
+  readonly origin?: Setup['origin']
+  /** Host to listen on, loopback by default. */
+  readonly host?: string
 }
 
 /** Starts origin, gateway and peers. @throws Error if one cannot start. Nothing is left running then. */
 export async function openSetup(options: SetupOptions): Promise<Setup> {
-  const { dir, scenario, layout, target } = options
+  const { dir, scenario, layout, target, host } = options
   const servers = new ServerStack()
   try {
-    const origin = await servers.add(
-      startOrigin({ dir, cpus: layout.load, cores: layout.loadCores }, scenario),
-    )
+    const origin =
+      options.origin ??
+      (await servers.add(startOrigin({ dir, cpus: layout.load, cores: layout.loadCores }, scenario)))
     const limit = TIERS.find(({ tier }) => tier === scenario.tier)?.memoryBytes ?? null
     const memoryBytes = target !== null || memoryParent() === null ? null : limit
-    const placement = { dir, cpus: layout.system, cores: layout.systemCores, memoryBytes }
+    const placement = { dir, host, cpus: layout.system, cores: layout.systemCores, memoryBytes }
     const systems: SystemUnderTest[] = []
     let audit: LogAudit | null = null
     if (scenario.system === 'cache-server') {

@@ -19,6 +19,15 @@ export interface Target {
   readonly pid: number | null
 }
 
+/** Parts of a run that agents can take over. */
+export const AGENT_ROLES = ['generator', 'origin', 'gateway'] as const
+
+/** Agents of a run: scheme, host and port of each role. */
+export interface AgentAddresses extends Readonly<Record<(typeof AGENT_ROLES)[number], string>> {
+  /** Bearer token, or null without one. */
+  readonly token: string | null
+}
+
 /** Options for a run of a suite. */
 export interface RunOptions {
   /** Suite with the selected cases and trials only. */
@@ -28,6 +37,8 @@ export interface RunOptions {
   readonly peers: readonly PeerName[]
   /** Server to measure instead of our gateway, or null. */
   readonly target: Target | null
+  /** Agents on whose hosts everything runs. Without them it runs on this machine. */
+  readonly agents?: AgentAddresses | null
   readonly warmUpSeconds: number
   readonly seconds: number
   readonly repetitions: number

@@ -163,7 +163,10 @@ export const Summary = Type.Object({
   endedAt: Type.String(),
   /** Command line, for repeating the run. */
   command: Type.String(),
+  /** Machine of the gateway. */
   host: HostFacts,
+  /** Descriptions of the hosts of agents, by role: address, machine, clock offset and CPU use. */
+  hosts: Type.Optional(Type.Record(Type.String(), Type.String())),
   /** SHA-256 of the gateway's document in each scenario, without values that differ between runs. */
   documents: Type.Record(Type.String(), Type.String()),
   points: Type.Array(Point),

@@ -26,10 +26,7 @@ const targets = new Set<number>()
 const folders = new Set<string>()
 let reaper: ChildProcess | null = null
 
-process.once('exit', () => {
-  for (const target of targets) kill(target)
-  for (const path of folders) rmSync(path, REMOVAL)
-})
+process.once('exit', () => void killAll())
 
 /** Ends a process, or a group with a negative id, when this process ends for any reason. */
 export function reapAtExit(target: number): void {
@@ -40,6 +37,15 @@ export function reapAtExit(target: number): void {
 /** Removes a process that has ended from the list. */
 export async function release(target: number): Promise<void> {
   targets.delete(target)
+  await sendRest()
+}
+
+/** Kills all registered processes and removes all folders. */
+export async function killAll(): Promise<void> {
+  for (const target of targets) kill(target)
+  for (const path of folders) rmSync(path, REMOVAL)
+  targets.clear()
+  folders.clear()
   await sendRest()
 }
 

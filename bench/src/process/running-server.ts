@@ -22,6 +22,8 @@ export interface RunningServer {
 export interface Placement {
   /** Parent folder for its files. */
   readonly dir: string
+  /** Host to listen on, loopback by default. */
+  readonly host?: string | undefined
   /** Cores for `taskset`, or null for no pinning. */
   readonly cpus: string | null
   /** Number of cores to use, for workers or threads. */
@@ -36,7 +38,7 @@ export interface Placement {
 export interface ServerOptions {
   readonly name: string
   readonly version: string
-  /** Host, loopback by default. */
+  /** Host, by default the one of the placement. */
   readonly host?: string
   readonly port: number
   readonly placement: Placement
@@ -56,7 +58,7 @@ const LAST_LINES = 15
  * @throws Error if its address is in use, or with its last lines of output if it does not serve in time.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { name, version, host = LOOPBACK, port, placement } = options
+  const { name, version, port, placement, host = placement.host ?? LOOPBACK } = options
   if ((await connectFailure(host, port)) === null)
     throw new Error(`${host}:${port} is in use; stop the other process, or choose another address`)
   const pin = placement.cpus === null ? [] : ['taskset', '-c', placement.cpus]
@@ -88,7 +90,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function serving(
-  { name, host = LOOPBACK, port, isReady = async () => true }: ServerOptions,
+  { name, placement, host = placement.host ?? LOOPBACK, port, isReady = async () => true }: ServerOptions,
   child: ChildProcess,
 ): Promise<void> {
   const giveUpMono = performance.now() + START_MS

@@ -244,7 +244,7 @@ function trialRow(trial: Trial): string[] {
 }
 
 /** Returns the environment of a run, for repeating it. */
-export function factRows({ host, documents }: Summary): [string, string][] {
+export function factRows({ host, hosts = {}, documents }: Summary): [string, string][] {
   const { source } = host
   const dirty = source?.isDirty === true ? ', with changes that are not committed' : ''
   const listed = (texts: Readonly<Record<string, string>>): string =>
@@ -262,6 +262,7 @@ export function factRows({ host, documents }: Summary): [string, string][] {
       'Time of others before the run',
       `${shareText(host.foreignShare)} used, ${shareText(host.stolenShare)} taken by the hypervisor`,
     ],
+    ...Object.entries(hosts).map(([roles, text]): [string, string] => [`Host of ${roles}`, text]),
     ['Configurations', `${Object.keys(documents).length}; their digests are in summary.json`],
   ]
 }

@@ -1,3 +1,4 @@
+import { connectAgents, type RemoteHosts } from '../agent/remote-hosts.js'
 import { engineOf, installedVersion } from '../engine/engines.js'
 import { seededRandom, shuffled } from '../lib/statistics.js'
 import { CaseRun } from '../measure/case-run.js'
@@ -43,17 +44,20 @@ export async function runSuite(
     warnings.push(text)
     observer.onWarning(text)
   }
-  const engines = {
-    rate: parts.engineOf(options.engine),
-    saturation: parts.engineOf(options.saturationEngine),
-  }
-  const versions = checkedVersions(options, engines)
-  const suite = measurablePart(options, warn)
+  const { agents = null } = options
+  const remote = agents === null ? null : await connectAgents(agents, options.suite.name, warn)
   const folder = temporaryFolder('sluice-bench-')
   let logNode: LogNode | null = null
   try {
-    const host = await parts.lookAtHost()
-    for (const text of [...hostWarnings(host), ...layoutWarnings({ ...options, suite })]) warn(text)
+    const [rate, saturation] = [parts.engineOf(options.engine), parts.engineOf(options.saturationEngine)]
+    const local = { rate, saturation }
+    const engines =
+      remote === null ? local : { rate: remote.engineOf(rate), saturation: remote.engineOf(saturation) }
+    const versions = checkedVersions(options, engines)
+    const suite = measurablePart(options, remote, warn)
+    const host = remote?.facts.host ?? (await parts.lookAtHost())
+    const layout = remote === null ? layoutWarnings({ ...options, suite }) : []
+    for (const text of [...hostWarnings(host), ...layout]) warn(text)
     if (needsLog(suite) && missingElasticsearch() === null) {
       const cpus = coreLayout(1, options.isPinned).load
       logNode = await LogNode.start({ dir: folder.path, cpus, isMeasured: parts.isNodeMeasured })
@@ -64,6 +68,7 @@ export async function runSuite(
       // The order of the points can be reproduced from the id in the summary.
       random: seededRandom(id),
       ...{ versions, documents, logNode, warn },
+      openRemotely: remote === null ? null : (scenario) => remote.open(scenario, options),
     }
     const points = await measureCases(context)
     const trials: Trial[] = suite.trials === undefined ? [] : await runTrials(context, suite.trials)
@@ -72,9 +77,11 @@ export async function runSuite(
       ...{ schemaVersion: SUMMARY_VERSION, id, suite: suite.name, startedAt: startedAt.toISOString() },
       ...{ endedAt: new Date().toISOString(), command: options.command },
       host: { ...host, versions: { ...host.versions, ...versions } },
+      ...(remote === null ? {} : { hosts: remote.report() }),
       ...{ documents, points: inSuiteOrder(points, suite), trials, warnings },
     }
   } finally {
+    await remote?.close()
     await logNode?.node.stop()
     await folder.remove()
   }
@@ -83,12 +90,12 @@ export async function runSuite(
 /** Returns the versions of required programs. @throws Error if one is missing */
 function checkedVersions(options: RunOptions, { rate, saturation }: RunEngines): Record<string, string> {
   const versions = { [rate.name]: installedVersion(rate), [saturation.name]: installedVersion(saturation) }
-  const { peers, rateShares, isPinned } = options
+  const { peers, rateShares, isPinned, agents = null } = options
   if (rateShares.length > 0 && options.suite.trials === undefined && !rate.hasOpenLoop)
     throw new Error(`${rate.name} cannot hold a rate, which is necessary to measure latency at fixed rates`)
-  if (isPinned && findProgram('taskset') === null)
+  if (isPinned && agents === null && findProgram('taskset') === null)
     throw new Error('taskset is not installed; install the package util-linux, or use --no-pin')
-  const missing = peers.map(missingPeer).filter((problem) => problem !== null)
+  const missing = agents !== null ? [] : peers.map(missingPeer).filter((problem) => problem !== null)
   if (missing.length > 0) throw new Error(missing.join('; '))
   return versions
 }
@@ -112,9 +119,15 @@ function layoutWarnings({ target, isPinned, suite }: RunOptions): string[] {
 }
 
 /** Returns the part of a suite that can be measured. @throws Error if nothing is left */
-function measurablePart({ suite, target }: RunOptions, warn: (text: string) => void): Suite {
+function measurablePart(
+  { suite, target }: RunOptions,
+  remote: RemoteHosts | null,
+  warn: (text: string) => void,
+): Suite {
   const missing = missingElasticsearch()
-  const reasonAgainst = ({ scenario }: SuiteCase): string | null => {
+  const reasonAgainst = (one: SuiteCase): string | null => {
+    if (remote !== null) return remote.reasonAgainst(one)
+    const { scenario } = one
     if (target !== null && !(scenario.isPlainProxy && scenario.log === 'none'))
       return 'it is more than a plain proxy does'
     if (asksDirectory(scenario.routes)) return missingSlapd()
@@ -171,13 +184,14 @@ async function measureCase(
   progress: Progress,
   keep: (point: Point) => void,
 ): Promise<void> {
-  const { options, dir, random, logNode } = context
+  const { options, dir, random, logNode, openRemotely } = context
   const { peers, target, isPinned, signal } = options
   // A target and its peers run where they were started.
-  const layout = coreLayout(scenario.workers, isPinned && target === null)
+  const layout = coreLayout(scenario.workers, isPinned && target === null && openRemotely === null)
   const node = scenario.log === 'elasticsearch' ? logNode!.node : null
   const open = async (one: Scenario): Promise<Setup> => {
-    const setup = await openSetup({ dir, scenario: one, peers, target, layout, node })
+    const setup = await (openRemotely?.(one) ??
+      openSetup({ dir, scenario: one, peers, target, layout, node }))
     noteVersions(setup, context)
     return setup
   }

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogIdentity } from '@sluice/core'
 import type { Scenario } from '../model/scenario.js'
-import { freePort } from '../process/port.js'
+import { freePort, LOOPBACK } from '../process/port.js'
 import { type Placement, type RunningServer, startServer } from '../process/running-server.js'
 import { PROBE_DIR_ENV } from './gc-probe.js'
 
@@ -92,21 +92,21 @@ interface WrittenDocument {
 
 /** Returns the document of a gateway on the given ports. */
 export function documentOf(
-  { dir }: Placement,
+  { dir, host = LOOPBACK }: Placement,
   config: GatewayConfig,
   { port, adminPort }: { readonly port: number; readonly adminPort: number },
 ): WrittenDocument {
   const limits = { connections: CONNECTIONS, connectionsPerClient: CONNECTIONS }
   const document: GatewayDocument & Readonly<Record<string, unknown>> = {
     version: 1,
-    listeners: [{ address: `127.0.0.1:${port}`, limits }],
+    listeners: [{ address: `${host}:${port}`, limits }],
     admin: { address: `127.0.0.1:${adminPort}` },
     ...config,
     drain: { delay: '0s', timeout: '30s' },
   }
   // JSON is valid YAML and needs no quoting rules.
   const text = JSON.stringify(document, null, 2)
-  const portable = text.replaceAll(dir, '').replace(/127\.0\.0\.1:\d+/g, '127.0.0.1')
+  const portable = text.replaceAll(dir, '').replace(/\b\d+\.\d+\.\d+\.\d+:\d+/g, '127.0.0.1')
   return { document, text, digest: createHash('sha256').update(portable).digest('hex') }
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findProgram, programVersion } from '../process/executables.js'
+import { LOOPBACK } from '../process/port.js'
 import { type Placement, type RunningServer, startServer } from '../process/running-server.js'
 
 /** Idle connections that each worker keeps to the origin. */
@@ -16,7 +17,7 @@ export function nginxProxy(placement: Placement, port: number, origin: URL): rea
     placement,
     port,
     `upstream origin { server ${origin.host}; keepalive ${KEPT}; keepalive_requests 100000000; }
-  server { listen 127.0.0.1:${port} backlog=4096; client_max_body_size 0; client_body_buffer_size 256k;
+  server { listen ${placement.host ?? LOOPBACK}:${port} backlog=4096; client_max_body_size 0; client_body_buffer_size 256k;
     location / {
       proxy_pass http://origin; proxy_http_version 1.1; proxy_request_buffering off; proxy_buffers 16 16k;
       proxy_set_header Connection ""; proxy_set_header Host $http_host;
@@ -36,7 +37,7 @@ export async function startNginxOrigin(
   const args = configured(
     placement,
     port,
-    `server { listen 127.0.0.1:${port} backlog=4096; client_max_body_size 0;
+    `server { listen ${placement.host ?? LOOPBACK}:${port} backlog=4096; client_max_body_size 0;
     location / { default_type text/plain; set $piece "${fillText(PIECE)}"; return 200 "${pieces}${fillText(bytes % PIECE)}"; } }`,
   )
   const version = `nginx ${programVersion(file, '-v') ?? 'unknown'}`

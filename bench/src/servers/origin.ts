@@ -22,7 +22,7 @@ export async function startOrigin(
   const { answer, delayMs, bytes } = origin
   const isPlain = answer === 'fixed' && delayMs === 0 && bytes <= MOST_ANSWER_BYTES && call.body === null
   const nginx = isPlain ? await startNginxOrigin(placement, port, bytes) : null
-  return nginx ?? startOwnOrigin(placement, origin, { host: LOOPBACK, port })
+  return nginx ?? startOwnOrigin(placement, origin, { host: placement.host ?? LOOPBACK, port })
 }
 
 /** Starts our own origin program. */

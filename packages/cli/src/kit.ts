@@ -1,5 +1,6 @@
 /** Building blocks for commands that other packages add to `gw`. */
 
+export { secretInFile } from './input/secret.js'
 export { ENDING_SIGNALS, untilSignal } from './input/until-signal.js'
 export {
   EXIT,
