@@ -128,10 +128,7 @@ export function removeLeftoverPages(): void {
   }
 }
 
-function ownMounts(): string {
-  return linkTo('/proc/self/ns/mnt')
-}
-
+/** Returns the mount namespace of this process, or '' if unavailable. */
 function ownMounts(): string {
   return linkTo('/proc/self/ns/mnt')
 }
