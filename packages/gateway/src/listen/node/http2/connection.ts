@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { ReceivedExchange } from '@sluice/core'
-import { beginExchange, type Peer } from '../socket/connection-host.js'
+import { beginExchange, type ConnectionHost, type Peer } from '../socket/connection-host.js'
 import type { SocketReader } from '../socket/server-socket.js'
 import { Http2ClientStream, type StreamOwner } from './client-stream.js'
 import { BYTES_A_REQUEST, FloodMeter } from './flood-meter.js'
@@ -8,10 +8,10 @@ import { FrameReader, type FrameReceiver } from './frame-reader.js'
 import { FrameWriter } from './frame-writer.js'
 import { ERROR, FLAG, FRAME, HEAD_BYTES, MAX_WINDOW } from './frames.js'
 import { STREAM_WINDOW } from './request-body.js'
-import { areTrailers, MALFORMED } from './request-fields.js'
+import { areTrailers, MALFORMED, type RequestFields } from './request-fields.js'
 import { INITIAL_WINDOW, ResponseSender } from './response-sender.js'
-import type { Http2Sessions } from './sessions.js'
 import { type ClientSettings, writeSettings } from './settings-frame.js'
+import type { StreamQueue } from './stream-queue.js'
 
 /** Time that a client has to read a response if there is no minimum rate, in milliseconds. */
 const LONGEST_LINGER_MS = 600_000
@@ -28,13 +28,28 @@ const CLOSE_MS = 5000
 /** Bytes that may wait for a client, per stream that it may open. New streams are refused beyond it. */
 const HELD_BYTES_PER_STREAM = 200 * 1024
 
+/** What the connections of a listener share. */
+export interface ConnectionContext
+  extends Pick<
+    ConnectionHost,
+    'scheme' | 'settings' | 'handler' | 'ids' | 'clock' | 'onFault' | 'isClosing'
+  > {
+  readonly fields: RequestFields
+  readonly queue: StreamQueue
+  readonly lingerMs: number
+  /** Called when a connection is closed because it exceeds a limit. */
+  readonly onRejected: () => void
+  onBytesHeld(bytes: number): void
+  onConnectionClose(connection: Http2Connection): void
+}
+
 /** An HTTP/2 connection: its streams, windows and timeouts, and its limits against abuse. */
 export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner {
   /** True once GOAWAY with an error was sent or the socket has closed. */
   isEnded = false
   readonly #socket: Socket
   readonly #peer: Peer
-  readonly #context: Http2Sessions
+  readonly #context: ConnectionContext
   readonly #reader: FrameReader
   readonly #writer: FrameWriter
   readonly #streams = new Map<number, Http2ClientStream>()
@@ -58,7 +73,7 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
   #heads = 0
   #headSinceMono = this.#idleSinceMono
 
-  constructor(socket: Socket, peer: Peer, context: Http2Sessions) {
+  constructor(socket: Socket, peer: Peer, context: ConnectionContext) {
     const { settings } = context
     this.#socket = socket
     this.#peer = peer

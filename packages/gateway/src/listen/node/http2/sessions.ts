@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { ListenerSettings } from '../../listener.js'
 import type { ConnectionHost, Peer, ProtocolHandler } from '../socket/connection-host.js'
 import type { SocketReader } from '../socket/server-socket.js'
-import { Http2Connection } from './connection.js'
+import { type ConnectionContext, Http2Connection } from './connection.js'
 import { RequestFields } from './request-fields.js'
 import { StreamQueue } from './stream-queue.js'
 
@@ -29,7 +29,7 @@ interface Http2Options
 }
 
 /** The HTTP/2 connections of one listener. */
-export class Http2Sessions implements ProtocolHandler {
+export class Http2Sessions implements ProtocolHandler, ConnectionContext {
   readonly scheme
   readonly handler
   readonly ids
