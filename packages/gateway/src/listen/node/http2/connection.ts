@@ -28,7 +28,7 @@ const CLOSE_MS = 5000
 /** Bytes that may wait for a client, per stream that it may open. New streams are refused beyond it. */
 const HELD_BYTES_PER_STREAM = 200 * 1024
 
-/** What the connections of a listener share. */
+/** Parts that the connections of a listener share. */
 export interface ConnectionContext
   extends Pick<
     ConnectionHost,
