@@ -153,6 +153,24 @@ test('a body of empty DATA frames closes the connection', async (t) => {
   await flood(client, () => many(frame(FRAME.data, 0, 1), 100))
 })
 
+test('uploads answered early do not close the connection, but data beyond their windows does', async (t) => {
+  const [served, client] = await attacked(t)
+  const data = frame(FRAME.data, 0, 0, Buffer.alloc(16_384))
+  const dataOf = (stream: number): Buffer => {
+    const bytes = Buffer.from(data)
+    bytes.writeUInt32BE(stream, 5)
+    return bytes
+  }
+  const streams = [1, 3, 5, 7, 9, 11, 13]
+  // The windows of the streams, 128 KB each, nearly fill that of the connection.
+  client.send(...streams.map((id) => opening(id, fieldsOf({ ':method': 'POST' }))))
+  client.send(...streams.map((id) => many(dataOf(id), 8)), PING)
+  await until(() => client.frames.some(({ type }) => type === FRAME.ping))
+  assert.deepEqual([served.taken.length, client.isClosed], [streams.length, false])
+  await flood(client, () => many(dataOf(1), 8))
+  assert.equal(client.goaway, ENHANCE_YOUR_CALM)
+})
+
 test('a client that opens no window is cut once it is slower than the minimum rate', async (t) => {
   const served = await serveHttp2(t, (client) => client.send(200, [], Buffer.alloc(1000)), {
     settings: { minReadRate: 1_000_000_000 },

@@ -13,7 +13,7 @@ const EMPTY = new Uint8Array(0)
 /** The connection of a stream. */
 export interface StreamOwner {
   readonly sender: ResponseSender
-  /** @param isEarly true if the stream closed before the end of the response. */
+  /** @param isEarly true if the stream closed before the end of the response, and the client caused it. */
   onStreamClose(stream: Http2ClientStream, isEarly: boolean): void
   /** Called when bytes were queued for sending. */
   onBytesQueued(bytes: number): void
@@ -37,6 +37,8 @@ export class Http2ClientStream implements ClientStream, SendingStream {
   readonly upgrade = null
   /** Monotonic time in milliseconds when the response was handed over, or 0 before that. */
   handedOverMono = 0
+  /** Bytes that waited for the client at that time. */
+  handedOverBytes = 0
   /** Bytes held for a Cookie field that arrived in several parts. */
   crumbBytes = 0
   waitsToContinue = false
@@ -75,6 +77,11 @@ export class Http2ClientStream implements ClientStream, SendingStream {
     this.sendWindow = sendWindow
     this.isReceived = !hasBody
     this.#body = hasBody ? new RequestBody((bytes) => this.#onDelivered(bytes)) : null
+  }
+
+  /** Bytes of the request that the client may still have sent. */
+  get lateBytes(): number {
+    return this.isReceived ? 0 : Math.max(0, this.#receiveWindow)
   }
 
   get hasBody(): boolean {
@@ -169,18 +176,18 @@ export class Http2ClientStream implements ClientStream, SendingStream {
   reset(code: number): void {
     if (this.#isClosed) return
     this.#sender.writer.numbers(FRAME.reset, 0, this.id, code)
-    this.onGone()
+    this.onGone(code === ERROR.refusedStream)
   }
 
-  /** Handles the loss of the stream, from either side. */
-  onGone(): void {
+  /** Handles the loss of the stream, from either side. @param isRefused true if the gateway was too busy for it. */
+  onGone(isRefused = false): void {
     if (this.#isClosed) return
     this.#isClosed = true
     this.isGone = true
     const wasOver = this.#isOver
     this.#isOver = true
     this.#body?.discard()
-    this.#connection.onStreamClose(this, !wasOver)
+    this.#connection.onStreamClose(this, !wasOver && !isRefused)
     if (!wasOver) this.owner?.onClientAbort()
   }
 
@@ -226,6 +233,7 @@ export class Http2ClientStream implements ClientStream, SendingStream {
   #handOver(): void {
     this.#isOver = true
     this.handedOverMono = performance.now()
+    this.handedOverBytes = this.unsentBytes
     this.#body?.discard()
     this.#closeIfDone()
   }

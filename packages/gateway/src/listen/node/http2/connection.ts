@@ -184,7 +184,7 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
     return bytes
   }
 
-  /** Returns the time for which the client has read nothing while many bytes were waiting, or 0, in milliseconds. */
+  /** Returns the time for which the client has read nothing while bytes were waiting, or 0, in milliseconds. */
   stalledMs(nowMono: number): number {
     return nowMono - this.#progressMono
   }
@@ -192,7 +192,8 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
   /** Checks the limits of the connection. Called at intervals. */
   inspect(nowMono: number): void {
     const { settings, lingerMs } = this.#context
-    if (this.#socket.bytesWritten !== this.#writtenBytes || this.heldBytes < STALLED_BYTES) {
+    const { heldBytes } = this
+    if (this.#socket.bytesWritten !== this.#writtenBytes || heldBytes === 0) {
       this.#writtenBytes = this.#socket.bytesWritten
       this.#progressMono = nowMono
     }
@@ -200,7 +201,8 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
     for (const stream of this.#streams.values()) {
       if (stream.handedOverMono !== 0 && nowMono > this.#lingerEnd(stream)) stream.cancel()
     }
-    if (this.stalledMs(nowMono) > lingerMs || this.#isHeadLate(nowMono)) this.endFlood()
+    const isStalled = heldBytes >= STALLED_BYTES && this.stalledMs(nowMono) > lingerMs
+    if (isStalled || this.#isHeadLate(nowMono)) this.endFlood()
     else if (!this.isClosing) {
       if (idleMs > settings.keepAliveMs) this.close()
       // GOAWAY was sent, but the client has not closed the connection.
@@ -216,10 +218,10 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
   }
 
   /** Returns the monotonic time in milliseconds by which the client must have read its response. */
-  #lingerEnd({ handedOverMono, unsentBytes }: Http2ClientStream): number {
+  #lingerEnd({ handedOverMono, handedOverBytes }: Http2ClientStream): number {
     const { lingerMs, settings } = this.#context
     if (settings.minReadRate === 0) return handedOverMono + LONGEST_LINGER_MS
-    return handedOverMono + lingerMs + (unsentBytes * 1000) / settings.minReadRate
+    return handedOverMono + lingerMs + (handedOverBytes * 1000) / settings.minReadRate
   }
 
   /** Closes a connection that exceeds a limit. */
@@ -319,7 +321,10 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
       this.#receivedBytes = 0
     }
     const stream = this.#streams.get(id)
-    if (stream === undefined) return ERROR.none
+    if (stream === undefined) {
+      this.#meter.earnLate(size)
+      return ERROR.none
+    }
     if (data.length > 0) this.#meter.earn(data.length + HEAD_BYTES)
     if (stream.isReceived) stream.reset(ERROR.streamClosed)
     else if (!stream.onData(data, size, isEnd)) return ERROR.flowControl
@@ -381,6 +386,7 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
 
   onStreamClose(stream: Http2ClientStream, isEarly: boolean): void {
     this.#streams.delete(stream.id)
+    this.#meter.expectLate(stream.lateBytes)
     this.sender.remove(stream)
     this.#idleSinceMono = performance.now()
     if (isEarly && !this.isEnded) this.#countReset()

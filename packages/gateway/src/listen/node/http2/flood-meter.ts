@@ -1,9 +1,12 @@
 import type { Socket } from 'node:net'
+import { HEAD_BYTES } from './frames.js'
 
 /** Bytes per second that are free: PING, SETTINGS, WINDOW_UPDATE, PRIORITY and padding. */
 const FREE_BYTES = 64 * 1024
 /** Maximum credit in bytes. */
 const MAX_CREDIT = 256 * 1024
+/** Maximum number of bytes that may still arrive for closed streams. */
+const MAX_LATE_BYTES = 1024 * 1024
 /** Bytes credited per request for frame headers and the WINDOW_UPDATE frames of its response. */
 export const BYTES_A_REQUEST = 128
 
@@ -19,6 +22,8 @@ export class FloodMeter {
   readonly #socket: Socket
   #credit = MAX_CREDIT
   #writtenBytes: number
+  /** Bytes that may still arrive for streams that have closed. */
+  #lateBytes = 0
   #lookedMono = performance.now()
   #resets = MAX_RESETS
   #resetMono = this.#lookedMono
@@ -31,6 +36,18 @@ export class FloodMeter {
   /** Credits bytes of requests: fields as encoded, and bodies with their frame heads. */
   earn(bytes: number): void {
     this.#credit += bytes
+  }
+
+  /** Allows bytes of a body that the client sent before it knew that its stream had closed. */
+  expectLate(bytes: number): void {
+    this.#lateBytes = Math.min(this.#lateBytes + bytes, MAX_LATE_BYTES)
+  }
+
+  /** Credits a frame of such a body. */
+  earnLate(size: number): void {
+    const bytes = Math.min(size, this.#lateBytes)
+    this.#lateBytes -= bytes
+    if (bytes > 0) this.earn(bytes + HEAD_BYTES)
   }
 
   /** Counts received bytes. Returns true if the connection has received more than it is allowed. */

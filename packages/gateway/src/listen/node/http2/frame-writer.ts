@@ -62,9 +62,11 @@ export class FrameWriter {
     if (buffer === null) return
     this.#buffer = null
     const frames = buffer.subarray(0, this.#size)
-    this.#socket.write(this.#copies ? Buffer.from(frames) : frames)
+    // After the end of the connection, a write would destroy the socket, with responses that still wait in it.
+    const isDropped = this.#socket.writableEnded
+    if (!isDropped) this.#socket.write(this.#copies ? Buffer.from(frames) : frames)
     // If bytes have to wait, the socket still needs the buffer.
-    const isFree = this.#copies || this.#socket.writableLength === 0
+    const isFree = isDropped || this.#copies || this.#socket.writableLength === 0
     if (isFree && spare.length < MAX_SPARE) spare.push(buffer)
   }
 
