@@ -55,7 +55,8 @@ export async function startLogged(
   options: TestGatewayOptions = {},
 ): Promise<LoggedGateway> {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-records-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  // The log thread may still write.
+  t.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
   const plan: LogPlan = {
     sink: 'file',
     fields: 'standard',
