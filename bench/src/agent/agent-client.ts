@@ -20,7 +20,10 @@ export class AgentClient {
   constructor(origin: string, token: string | null) {
     this.origin = origin
     this.#client = new Client(origin, { bodyTimeout: 0 })
-    const headers = { 'content-type': LINES_TYPE, authorization: `Bearer ${token}` }
+    const headers = {
+      'content-type': LINES_TYPE,
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    }
     this.#replies = this.#client
       .request({ path: '/v1/run', method: 'POST', headers, body: this.#actions })
       .then(({ body }) => createInterface({ input: body.on('error', () => {}) })[Symbol.asyncIterator]())

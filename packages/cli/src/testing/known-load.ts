@@ -32,10 +32,7 @@ export interface KnownLoadOptions<Server> {
  * Returns whether a server did not accept the connection of a request. When a server closes its listening socket, the
  * kernel resets the connections in its accept queue (ADR 49).
  */
-export function wasNotAccepted(
-  { code, syscall }: NodeJS.ErrnoException,
-  request: http.ClientRequest,
-): boolean {
+function wasNotAccepted({ code, syscall }: NodeJS.ErrnoException, request: http.ClientRequest): boolean {
   if (code === 'ECONNREFUSED') return true
   return code === 'ECONNRESET' && syscall !== undefined && !request.reusedSocket
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { until } from '../../../testing/gateway.js'
 import type { ClientStream } from '../../listener.js'
+import type { WaitingStream } from './stream-queue.js'
 import {
   block,
   connectHttp2,
@@ -182,6 +183,31 @@ test('a client that opens no window is cut once it is slower than the minimum ra
   await until(() => served.taken.length === 1 && served.taken[0]!.client.isGone)
   assert.equal(served.taken[0]!.isAborted, false)
   await until(() => client.resetOf(1) === 8)
+})
+
+test('the time to read a response depends on its size, not on the bytes that are left', async (t) => {
+  const sizes = [1000, 1]
+  const served = await serveHttp2(t, (client) => client.send(200, [], Buffer.alloc(sizes.shift()!)), {
+    settings: { minReadRate: 1 },
+    lingerMs: 100,
+  })
+  const settings = frame(FRAME.settings, 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]))
+  const client = await connectHttp2(t, served.port, { settings })
+  client.send(request(1), frame(FRAME.windowUpdate, 0, 1, uint32(999)))
+  await until(() => client.frames.some(({ type, payload }) => type === FRAME.data && payload.length === 999))
+  // One byte is left of the first response, as of the second, which comes later and has a second to be read.
+  client.send(request(3))
+  await until(() => client.resetOf(3) === 8)
+  assert.equal(client.resetOf(1), null)
+})
+
+test('streams refused by a busy gateway do not count as resets of the client', async (t) => {
+  const [served, client] = await attacked(t)
+  const refuse = (stream: WaitingStream): void => stream.refuse()
+  Object.assign(served.sessions.queue, { begin: () => false, wait: refuse })
+  client.send(...Array.from({ length: 2000 }, (_, nth) => request(2 * nth + 1)), PING)
+  await until(() => client.isClosed || client.frames.some(({ type }) => type === FRAME.ping))
+  assert.deepEqual([client.isClosed, client.goaway, client.resetOf(3999)], [false, null, 7])
 })
 
 test('clients that request much and read nothing do not exhaust the memory: those that hold the most are closed', async (t) => {

@@ -16,7 +16,7 @@ const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
 
 /** Index of a name in the static table. */
 const NAMES = new Map<string, number>()
-/** Encoded statuses that have an entry of their own in the static table. */
+/** Encoded statuses of the static table. */
 const STATUSES = new Map<string, string>()
 for (let i = STATIC_TABLE.length - 2; i >= 0; i -= 2) {
   NAMES.set(STATIC_TABLE[i]!, i / 2 + 1)
