@@ -59,6 +59,8 @@ interface DataPlaneOptions {
   readonly memory?: StateStore
   /** Secret shared by all workers, see StateStores; defaults to none. */
   readonly secret?: Uint8Array
+  /** Returns the current secret of session tickets; defaults to one for each listener. */
+  readonly ticketSecret?: () => Uint8Array
   /** Name resolution; defaults to the system's. */
   readonly network?: Network
   /** Maximum number of open descriptors; defaults to the system's limit. */
@@ -242,6 +244,7 @@ class WorkerDataPlane implements DataPlane {
       ids: this.#ids,
       clock: this.#context.clock,
       wheel: this.#context.wheel,
+      ticketSecret: this.#options.ticketSecret,
       onFault: this.#onFault,
       onRejected,
       onRenewal: () => this.#options.report('certificates_renewed', { listener: plan.address }),

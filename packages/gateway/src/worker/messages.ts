@@ -10,6 +10,7 @@ import type { Sample } from '../telemetry/sample.js'
  *
  *     supervisor                          worker
  *                                     ◄── hello
+ *     tickets(secret)                 ──► (again after each rotation)
  *     identity(worker)                ──►
  *     routes that it does not have    ──►
  *     prepare(epoch, bundle)          ──► prepared | failed
@@ -35,6 +36,8 @@ export type ToWorker =
    * waits for it with its modules loaded.
    */
   | { readonly kind: 'identity'; readonly worker: number; readonly secret: Uint8Array }
+  /** Secret of session tickets (docs/internals/adr/0052); replaces the previous one. */
+  | { readonly kind: 'tickets'; readonly secret: Uint8Array }
   | RoutesMessage
   | PrepareMessage
   | { readonly kind: 'activate'; readonly id: number; readonly epoch: number }

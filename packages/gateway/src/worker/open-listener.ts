@@ -16,6 +16,8 @@ interface ListenerOptions {
   readonly ids: RequestIds
   readonly clock: CachedClock
   readonly wheel: TimerWheel
+  /** Returns the current secret of session tickets (`engine: node`). Undefined: one of this listener. */
+  readonly ticketSecret?: (() => Uint8Array) | undefined
   /** Called with an unexpected error. */
   readonly onFault: (error: unknown) => void
   /** Called when a connection is rejected because of a limit. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { ConfigBundle } from '@sluice/config'
 import { EMPTY_LOG, type StateStore } from '@sluice/core'
 import { ChannelStore } from '../state/channel-store.js'
@@ -28,6 +29,8 @@ export interface PlaneDependencies {
   readonly memory: StateStore
   /** Secret shared by all workers, see StateStores. */
   readonly secret: Uint8Array
+  /** Returns the current secret of session tickets, shared by all workers. */
+  readonly ticketSecret: () => Uint8Array
   /** Tells the supervisor which plugin code is about to run. Resolves when the message has been sent. */
   readonly announce: (what: string) => Promise<void>
   /** True if workers of another supervisor may serve on the same ports. */
@@ -65,6 +68,7 @@ export class WorkerRuntime {
   })
   /** Routes of the active and the next bundle by number, as JSON texts. */
   readonly #routes = new Map<number, string>()
+  #ticketSecret: Uint8Array = randomBytes(32)
   #worker = 0
   /** Measured only once the worker has a number: the timer would wake an idle spare. */
   #vitals: Vitals | null = null
@@ -108,6 +112,7 @@ export class WorkerRuntime {
 
   onMessage(message: ToWorker): void {
     if (message.kind === 'identity') this.#start(message.worker, message.secret)
+    else if (message.kind === 'tickets') this.#ticketSecret = message.secret
     else if (message.kind === 'state') this.#memory.onResults(message.id, message.results)
     else if (message.kind === 'routes') this.#receive(message.routes)
     else if (message.kind === 'beat') this.#heartbeat.beatLate(performance.now())
@@ -143,6 +148,7 @@ export class WorkerRuntime {
       heartbeat: this.#heartbeat,
       memory: this.#memory,
       secret,
+      ticketSecret: () => this.#ticketSecret,
       announce,
       opensLate: process.env[REPLACES_ENV] !== undefined,
     })
@@ -156,7 +162,7 @@ export class WorkerRuntime {
   }
 
   #execute(
-    message: Exclude<ToWorker, { kind: 'identity' | 'beat' | 'state' | 'routes' }>,
+    message: Exclude<ToWorker, { kind: 'identity' | 'tickets' | 'beat' | 'state' | 'routes' }>,
     plane: DataPlane,
     preparation: Preparation,
   ): void {

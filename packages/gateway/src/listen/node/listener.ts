@@ -29,6 +29,8 @@ interface NodeListenerOptions {
   readonly ids: RequestIds
   readonly clock: CachedClock
   readonly wheel: TimerWheel
+  /** Returns the current secret of session tickets. Default: one of this listener. */
+  readonly ticketSecret?: (() => Uint8Array) | undefined
   /** Called with an unexpected error. */
   readonly onFault: (error: unknown) => void
   /** Called when a connection is rejected because of a limit. */
@@ -97,9 +99,11 @@ class NodeListener implements Listener, Http1Host {
   }
 
   #openTls(plan: ListenerTlsPlan): TlsServer {
-    const { watchMs } = this.#options
+    const { host, port, ticketSecret, watchMs } = this.#options
     return new TlsServer({
       plan,
+      address: `${host}:${port}`,
+      ticketSecret,
       hasHttp2: () => this.#settings.http2?.alpn === true,
       handshakeMs: this.#settings.headTimeoutMs,
       onFault: this.onFault,

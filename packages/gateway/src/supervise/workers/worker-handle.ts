@@ -127,6 +127,7 @@ export class WorkerHandle implements Participant, Watched {
    */
   #sending: Promise<void> | null = null
   #lastId = 0
+  #ticketSecret: Uint8Array | null = null
   #targets = NO_TARGET_FACTS
   #stepTraces: readonly StepTraceSession[] = []
   readonly #clock: ProcessClock
@@ -170,6 +171,12 @@ export class WorkerHandle implements Participant, Watched {
     this.#send({ kind: 'identity', worker, secret: this.#secret })
     if (this.#targets !== NO_TARGET_FACTS) void this.#askTargets()
     if (this.#stepTraces.length > 0) void this.setStepTraces(this.#stepTraces)
+  }
+
+  /** Replaces the secret of session tickets. */
+  setTicketSecret(secret: Uint8Array): void {
+    this.#ticketSecret = secret
+    if (this.#isUp) this.#send({ kind: 'tickets', secret })
   }
 
   /**
@@ -332,6 +339,7 @@ export class WorkerHandle implements Participant, Watched {
     if (message.kind === 'hello') {
       this.#isUp = true
       // Messages sent before the first one are lost, because the process does not listen yet.
+      if (this.#ticketSecret !== null) this.setTicketSecret(this.#ticketSecret)
       if (this.worker !== 0) this.assignNumber(this.worker)
       this.#greet(true)
       return

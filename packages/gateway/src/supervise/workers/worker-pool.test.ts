@@ -94,6 +94,25 @@ test('a plan with another worker count gets its own workers', async (t) => {
   )
 })
 
+test('all workers, spares and replacements have the same secret of session tickets, and it is rotated', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { workers, forked, sayHello, settled } = pool(t)
+  await settled(workers.start(2, { headBytes: 16_384, reservedBytes: 0 }))
+  const lastSecrets = (): string[] =>
+    forked.flatMap(({ process }) => {
+      const told = process.heard.findLast((message) => message.kind === 'tickets')
+      return process.isOpen && told !== undefined ? [Buffer.from(told.secret).toString('hex')] : []
+    })
+  const [first] = lastSecrets()
+  assert.deepEqual(lastSecrets(), [first, first])
+  t.mock.timers.tick(12 * 3_600_000)
+  const [second] = lastSecrets()
+  assert.notEqual(second, first)
+  workers.resize(3, 0)
+  sayHello()
+  assert.deepEqual(lastSecrets(), [second, second, second])
+})
+
 test('workers started for smaller heads are replaced', async (t) => {
   const { workers, forked, settled } = pool(t)
   workers.startEarly(1)

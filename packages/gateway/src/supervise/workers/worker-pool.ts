@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { EMPTY_LOG, type LogIdentity } from '@sluice/core'
 import type { KnownService } from '../../kubernetes/known-services.js'
 import type { SharedMemory } from '../../state/shared-memory.js'
@@ -72,6 +73,8 @@ export class WorkerPool {
   #count = 0
   #current: Assignment | null = null
   #headBytes = 0
+  #ticketSecret = randomBytes(32)
+  readonly #ticketTimer = setInterval(() => this.#rotateTickets(), TICKET_LIFETIME_MS).unref()
   #targets = NO_TARGET_FACTS
   #stepTraces: readonly StepTraceSession[] = []
   #isOpen = true
@@ -225,6 +228,7 @@ export class WorkerPool {
   /** Kills all workers and waits until they have exited. */
   async close(): Promise<void> {
     this.#stopWatch()
+    clearInterval(this.#ticketTimer)
     this.#endSlots()
     const gone = [...this.#live].map((handle) => handle.exited)
     for (const handle of this.#live) handle.kill('the gateway is stopping')
@@ -274,6 +278,12 @@ export class WorkerPool {
   setStepTraces(sessions: readonly StepTraceSession[]): Promise<(StepTraceLosses | null)[]> {
     this.#stepTraces = sessions
     return Promise.all([...this.#live].map((handle) => handle.setStepTraces(sessions)))
+  }
+
+  /** Replaces the secret of session tickets in all current and future workers. Older tickets no longer resume. */
+  #rotateTickets(): void {
+    this.#ticketSecret = randomBytes(32)
+    for (const handle of this.#live) handle.setTicketSecret(this.#ticketSecret)
   }
 
   #endSlots(): void {
@@ -337,6 +347,7 @@ export class WorkerPool {
       for (const other of this.#live) if (other !== handle) other.tellChanged(uris)
     }
     handle.answerState = (calls) => answerCalls((key) => this.#options.memory.tableOf(key), calls)
+    handle.setTicketSecret(this.#ticketSecret)
     void handle.setTargets(this.#targets)
     void handle.setStepTraces(this.#stepTraces)
     handle.onStepTrace = (session, trace) => this.onStepTrace(session, trace)
@@ -369,6 +380,9 @@ function isStopped(slot: WorkerSlot): boolean {
 function heapText(workers: number, reservedBytes: number): string {
   return heapFlags(workers, reservedBytes).join()
 }
+
+/** Time after which session tickets no longer resume, in milliseconds. */
+const TICKET_LIFETIME_MS = 12 * 3_600_000
 
 /** Longest wait of a rollout for starting workers, in milliseconds. */
 const SETTLE_MS = 10_000

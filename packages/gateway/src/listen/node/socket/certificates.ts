@@ -1,9 +1,9 @@
-import { constants } from 'node:crypto'
+import { constants, createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import tls from 'node:tls'
-import type { KeyPairPlan, ListenerTlsPlan } from '@sluice/config'
+import type { ListenerTlsPlan } from '@sluice/config'
 import { certificateNames } from '@sluice/config/serving'
-import { readCertificates, readTlsFiles } from '@sluice/core'
+import { readCertificates, readTlsFiles, type TlsFileContents } from '@sluice/core'
 import { TLS_CIPHERS } from '../../tls-ciphers.js'
 
 const TLS13_CIPHERS = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256'
@@ -15,6 +15,7 @@ export class Certificates {
   #stamp = ''
   #own: tls.SecureContextOptions = {}
   #byName = new Map<string, tls.SecureContext>()
+  #digest = ''
 
   /** @throws Error if a file cannot be read, or if a key does not match its certificate. */
   constructor(plan: ListenerTlsPlan) {
@@ -25,6 +26,11 @@ export class Certificates {
   /** Default certificate, for clients without a server name or with an unknown one. */
   get own(): tls.SecureContextOptions {
     return this.#own
+  }
+
+  /** SHA-256 of the TLS settings, certificates and client CAs. Sessions must not outlive a change of any of them. */
+  get digest(): string {
+    return this.#digest
   }
 
   /** Returns the certificate for a server name, or undefined to use the default. */
@@ -42,33 +48,38 @@ export class Certificates {
     const stamp = this.#files().map(stampOf).join()
     if (stamp === this.#stamp) return false
     this.#stamp = stamp
-    const own = this.#optionsOf(this.#plan)
+    const { certificates, clientCaFile } = this.#plan
+    // A file without certificates would refuse every client, with no report of the reason.
+    const ca = clientCaFile === null ? undefined : readCertificates(clientCaFile, 'tls.clientCaFile')
+    const pairs = [this.#plan, ...certificates].map(({ certFile, keyFile }) =>
+      readTlsFiles({ certFile, keyFile }),
+    )
+    const contents = [this.#plan, String(ca), pairs.map(({ cert }) => String(cert))]
+    const digest = createHash('sha256').update(JSON.stringify(contents)).digest('hex')
+    const [own, ...named] = pairs.map((pair) => this.#optionsOf({ ...pair, ...(ca && { ca }) }, digest))
     tls.createSecureContext(own)
     const byName = new Map<string, tls.SecureContext>()
-    for (const certificate of this.#plan.certificates) {
-      const context = tls.createSecureContext(this.#optionsOf(certificate))
-      const { certFile, serverNames } = certificate
+    for (const [i, { certFile, serverNames }] of certificates.entries()) {
+      const context = tls.createSecureContext(named[i])
       for (const name of certificateNames(serverNames, () => readFileSync(certFile)))
         byName.set(name, context)
     }
-    this.#own = own
+    this.#own = own!
+    this.#digest = digest
     this.#byName = byName
     return true
   }
 
-  #optionsOf({ certFile, keyFile }: KeyPairPlan): tls.SecureContextOptions {
-    const { clientCaFile, minVersion } = this.#plan
+  #optionsOf(files: TlsFileContents, digest: string): tls.SecureContextOptions {
     return {
-      ...readTlsFiles({ certFile, keyFile }),
-      // A file without certificates would refuse every client, with no report of the reason.
-      ...(clientCaFile === null ? {} : { ca: readCertificates(clientCaFile, 'tls.clientCaFile') }),
+      ...files,
       ciphers: `${TLS_CIPHERS}:${TLS13_CIPHERS}`,
       honorCipherOrder: true,
       // Renegotiation would let a client request endless handshakes.
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-      minVersion,
-      // Required to resume sessions of clients with certificates.
-      sessionIdContext: 'sluice',
+      minVersion: this.#plan.minVersion,
+      // OpenSSL resumes only sessions with the same context, of at most 32 bytes.
+      sessionIdContext: digest.slice(0, 32),
     }
   }
 

@@ -1,3 +1,4 @@
+import { hkdfSync, randomBytes } from 'node:crypto'
 import type net from 'node:net'
 import tls from 'node:tls'
 import type { ListenerTlsPlan } from '@sluice/config'
@@ -8,6 +9,10 @@ const WATCH_MS = 10_000
 
 interface TlsServerOptions {
   readonly plan: ListenerTlsPlan
+  /** Address of the listener. Other listeners do not resume its sessions. */
+  readonly address: string
+  /** Returns the current secret of session tickets. Undefined: one of this server. */
+  readonly ticketSecret: (() => Uint8Array) | undefined
   /** Returns true if clients may choose HTTP/2 by ALPN. */
   readonly hasHttp2: () => boolean
   /** Timeout for a handshake in milliseconds. */
@@ -24,7 +29,10 @@ interface TlsServerOptions {
 export class TlsServer {
   readonly #certificates: Certificates
   readonly #options: TlsServerOptions
+  readonly #ticketSecret: () => Uint8Array
   #server: tls.Server
+  /** Secret of the ticket keys in use. */
+  #usedSecret: Uint8Array | null = null
   #hasHttp2: boolean
   #onSecure: (socket: tls.TLSSocket) => void = () => {}
   readonly #onFault: (error: unknown) => void
@@ -35,6 +43,8 @@ export class TlsServer {
   /** @throws Error if a certificate cannot be read. */
   constructor(options: TlsServerOptions) {
     const { plan, onFault, onRenewal, watchMs = WATCH_MS } = options
+    const ownSecret = randomBytes(32)
+    this.#ticketSecret = options.ticketSecret ?? (() => ownSecret)
     this.#certificates = new Certificates(plan)
     this.#options = options
     this.#asksForCertificates = plan.clientCaFile !== null
@@ -58,6 +68,7 @@ export class TlsServer {
       rejectUnauthorized: plan.clientCaFile !== null && plan.clientCertificate !== 'optional',
       ALPNProtocols: this.#hasHttp2 ? ['h2', 'http/1.1'] : ['http/1.1'],
       handshakeTimeout: handshakeMs,
+      ticketKeys: this.#ticketKeys(),
     })
     // After a failed handshake there is no request to answer.
     server.on('tlsClientError', (_error, socket) => socket.destroy())
@@ -66,6 +77,17 @@ export class TlsServer {
       else this.#onSecure(socket)
     })
     return server
+  }
+
+  /**
+   * Returns the keys of session tickets. All workers derive the same keys. Another listener, or one with other
+   * certificates or client CAs, has different keys: on a resumed TLS 1.3 session without a client certificate,
+   * Node.js reports the client as authorized.
+   */
+  #ticketKeys(): Buffer {
+    this.#usedSecret = this.#ticketSecret()
+    const context = `session tickets of ${this.#options.address}, ${this.#certificates.digest}`
+    return Buffer.from(hkdfSync('sha256', this.#usedSecret, '', context, 48))
   }
 
   /** Starts the handshake on a socket. */
@@ -78,8 +100,9 @@ export class TlsServer {
     this.#onSecure = receiver
   }
 
-  /** Rereads the certificates if they have changed, and the choice of HTTP/2. */
+  /** Rereads the certificates if they have changed, the secret of session tickets and the choice of HTTP/2. */
   refresh(): void {
+    if (this.#ticketSecret() !== this.#usedSecret) this.#server.setTicketKeys(this.#ticketKeys())
     try {
       const isRenewed = this.#certificates.refresh()
       const hasHttp2 = this.#options.hasHttp2()
