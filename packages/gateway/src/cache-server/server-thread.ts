@@ -3,7 +3,7 @@ import { messageOf, RequestIds } from '@sluice/core'
 import { CachedClock } from '../lib/cached-clock.js'
 import { TimerWheel } from '../lib/timer-wheel.js'
 import type { Listener, ListenerSettings } from '../listen/listener.js'
-import { openUwsListener } from '../listen/uws/listener.js'
+import { createUwsListener } from '../listen/uws/listener.js'
 import { CacheRequestHandler } from './cache-request-handler.js'
 import { PersistLink } from './persist/persist-link.js'
 import { Counters } from './store/counters.js'
@@ -63,7 +63,7 @@ async function serve({ settings, memory, row, epoch }: ThreadData): Promise<void
       ? null
       : new PersistLink(memory.writes, memory.common.secret, (call) => tell({ kind: 'persist', call }))
   const handler = new CacheRequestHandler({ settings, spaces, counters, transfers, epoch, persist })
-  const listener = await openUwsListener({
+  const listener = createUwsListener({
     host: settings.host,
     port: settings.port,
     tls: settings.tls === null ? null : { ...settings.tls, certificates: [] },
@@ -74,6 +74,7 @@ async function serve({ settings, memory, row, epoch }: ThreadData): Promise<void
     onFault: fail,
     onRejected: () => counters.count('refused'),
   })
+  await listener.open()
   parentPort?.on('message', (message: ToThread) => {
     if (typeof message === 'object') persist?.onAnswer(message)
     else if (message === 'drain') drain(handler, listener, transfers)

@@ -47,14 +47,14 @@ test('an unchanged policy is reused, and closed with the last snapshot that uses
   assert.deepEqual(taken(), ['+a', '+b'])
   const second = await prepare(gateway, routesWith('a', 'c'))
   assert.deepEqual(taken(), ['+c'])
-  second.activate()
+  await second.activate()
   assert.deepEqual(taken(), ['-b'])
   const third = await prepare(gateway, routesWith('a', 'c', 'd'))
   assert.deepEqual(taken(), ['+d'])
   third.discard()
   assert.deepEqual(taken(), ['-d'])
   const fourth = await prepare(gateway, routesWith('c', 'a'))
-  fourth.activate()
+  await fourth.activate()
   assert.deepEqual(taken(), [])
   await gateway.plane.drain(0)
   assert.deepEqual(taken().sort(), ['-a', '-c'])
@@ -65,7 +65,7 @@ test('all policies are recompiled when the rest of their inputs changes', async 
   taken()
   const next = await prepare(gateway, routesWith('a'), { '/etc/keys.json': 'another version' })
   assert.deepEqual(taken(), ['+a'])
-  next.activate()
+  await next.activate()
   assert.deepEqual(taken(), ['-a'])
 })
 
@@ -82,7 +82,7 @@ test('all policies are compiled again when the CA of the cache server has change
     if (seen.length === 1) writeFileSync(tls.caFile, name)
     taken()
     const next = await prepare(gateway, overrides)
-    next.activate()
+    await next.activate()
     seen.push(taken())
   }
   assert.deepEqual(seen, [[], ['+a', '-a'], []])
@@ -115,7 +115,7 @@ test('an unchanged route uses the new upstream when the upstream has changed', a
   const gateway = await startGateway(t, { upstreams: [{ urls: [first.url] }] })
   const reload = async (url: string): Promise<string> => {
     const prepared = await prepare(gateway, { upstreams: [{ urls: [url] }] })
-    prepared.activate()
+    await prepared.activate()
     return (await fetch(gateway.url)).text()
   }
   const answers = []

@@ -118,8 +118,15 @@ export interface ListenerSettings extends ClientPace {
   readonly headTimeoutMs: number
 }
 
-/** An open listening socket. */
+/** A listening socket and its connections. */
 export interface Listener {
+  /**
+   * Starts accepting connections.
+   * @param replaced listener at the same address, or null. It may hand over its listening socket, without losing any
+   * connection, and otherwise goes on accepting connections until `close`.
+   * @throws Error if the address cannot be bound.
+   */
+  open(replaced?: Listener | null): Promise<void>
   readonly port: number
   /** Settings for requests whose head arrives from now on. */
   settings: ListenerSettings

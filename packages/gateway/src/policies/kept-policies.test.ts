@@ -31,7 +31,7 @@ test('each policy goes on through a change of another route, and closes once whe
   const routes = uses.map((use) => routeAt(use.id, { policies: [use] }))
   const deploy = async (others: readonly Route[], changed: string): Promise<void> => {
     const overrides = { upstreams: [{ urls: [origin.url] }], routes: [...others, routeAt(changed, {})] }
-    ;(await gateway.plane.prepare(packBundle(bundleOf(overrides)))).activate()
+    await (await gateway.plane.prepare(packBundle(bundleOf(overrides)))).activate()
   }
   const answers = async (): Promise<string[]> => {
     const lines: string[] = []
@@ -66,7 +66,7 @@ test('a policy keeps what it has counted through a change of another route', asy
   for (const changed of ['a', 'b', 'c']) {
     const routes = [routeAt('limited', { policies: [use] }), routeAt(changed, {})]
     const bundle = packBundle(bundleOf({ upstreams: [{ urls: [origin.url] }], routes }))
-    ;(await gateway.plane.prepare(bundle)).activate()
+    await (await gateway.plane.prepare(bundle)).activate()
     statuses.push((await fetch(`${gateway.url}/limited`)).status)
   }
   assert.deepEqual(statuses, [200, 200, 429])

@@ -220,7 +220,7 @@ export async function startGateway(
     ...(options.heartbeat === undefined ? {} : { heartbeat: options.heartbeat }),
   })
   const reload = async (next: PlanOverrides): Promise<void> =>
-    (await plane.prepare(bundleOf(next))).activate()
+    await (await plane.prepare(bundleOf(next))).activate()
   t.after(() => plane.drain(0))
   await reload(overrides)
   plane.setReady(true)

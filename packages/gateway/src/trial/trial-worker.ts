@@ -30,7 +30,7 @@ import { OutboundPool } from '../upstream/outbound/outbound-pool.js'
 import { systemNetwork } from '../upstream/transport/network.js'
 import { Upstream } from '../upstream/upstream.js'
 import { settingsWithin } from '../worker/listener-settings.js'
-import { openListener } from '../worker/open-listener.js'
+import { createListener } from '../worker/open-listener.js'
 import { RequestDispatcher } from '../worker/request-dispatcher.js'
 import type { ShownStep, StepMask } from '../worker/step-trace.js'
 import { FakeClock } from './fake-clock.js'
@@ -147,10 +147,11 @@ export class TrialWorker {
     const onFault = (error: unknown): void => this.#options.report('listener_fault', { error: String(error) })
     for (const [i, listener] of plan.listeners.entries()) {
       const { wheel, clock } = this.#context
-      const opened = await openListener({
+      const opened = createListener({
         ...{ plan: listener, port: 0, settings: settings(listener), handler: this.#handler, ids: this.#ids },
         ...{ clock, wheel, onFault, onRejected: () => {}, onRenewal: () => {} },
       })
+      await opened.open()
       this.guard.allow(opened.port)
       this.#listeners.set(this.#bundle.plan.listeners[i]!, opened)
     }

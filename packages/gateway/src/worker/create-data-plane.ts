@@ -1,4 +1,4 @@
-import type { ConfigBundle, ListenerPlan, Plan } from '@sluice/config'
+import type { ConfigBundle, ListenerPlan } from '@sluice/config'
 import { conceal, loadPlannedPolicies } from '@sluice/config/serving'
 import {
   type Catalog,
@@ -33,12 +33,12 @@ import { stateSamples, upstreamSamples } from '../upstream/upstream-samples.js'
 import type { DataPlane, Prepared, SendStepTrace } from './data-plane.js'
 import { descriptorLimit, reportDescriptors } from './descriptor-budget.js'
 import { drainInFlight, openConnections } from './drain-in-flight.js'
-import { keyOf, settingsWithin } from './listener-settings.js'
 import type { StepTraceSession, TargetFacts } from './messages.js'
-import { limitReceiveBuffersOf, openListener } from './open-listener.js'
+import { createListener } from './open-listener.js'
 import { RequestDispatcher } from './request-dispatcher.js'
 import { WorkerResponses } from './stored-responses.js'
 import { TargetOutages } from './target-outages.js'
+import { type PreparedListeners, WorkerListeners } from './worker-listeners.js'
 import { WorkerLog } from './worker-log.js'
 
 const NO_ROUTES: ReadonlySet<string> = new Set()
@@ -81,11 +81,6 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
   return new WorkerDataPlane(options)
 }
 
-interface OpenListener {
-  readonly plan: ListenerPlan
-  readonly listener: Listener
-}
-
 class WorkerDataPlane implements DataPlane {
   readonly #options: DataPlaneOptions
   readonly #shared: SharedTable
@@ -105,13 +100,9 @@ class WorkerDataPlane implements DataPlane {
   readonly #outages = new TargetOutages()
   /** Maximum number of open descriptors. */
   readonly #descriptors: number
-  #listeners = new Map<string, OpenListener>()
-  /** Listeners of bundles that are not active yet. */
-  readonly #coming = new Set<OpenListener>()
+  readonly #listeners: WorkerListeners
   #snapshot: Snapshot | null = null
   #drainUntilMono = Number.POSITIVE_INFINITY
-  /** Resolves when the receive buffers are bounded. */
-  #bounded: Promise<void> = Promise.resolve()
   readonly #onFault = (error: unknown): void =>
     this.#options.report('listener_fault', { error: String(error) })
 
@@ -146,6 +137,12 @@ class WorkerDataPlane implements DataPlane {
       isCutting: false,
     }
     this.#dispatcher = new RequestDispatcher(this.#context, this.#admission)
+    this.#listeners = new WorkerListeners({
+      create: (plan, settings) => this.#createListener(plan, settings),
+      descriptors: this.#descriptors,
+      isReceiveBounded: options.isReceiveBounded !== false,
+      onFault: this.#onFault,
+    })
   }
 
   get digest(): string | null {
@@ -157,7 +154,7 @@ class WorkerDataPlane implements DataPlane {
   }
 
   get connections(): number {
-    return openConnections([...this.#listeners.values()].map(({ listener }) => listener))
+    return this.#listeners.connections
   }
 
   get stateProblem(): string | null {
@@ -183,60 +180,44 @@ class WorkerDataPlane implements DataPlane {
       throw new Error(conceal(error.message, bundle.values))
     })
     for (const upstream of snapshot.upstreams.values()) this.#outages.applyTo(upstream)
-    const opened: OpenListener[] = []
     const isLate = this.#options.opensLate === true && this.#snapshot === null
-    const open = async (): Promise<void> => {
-      this.#dispatcher.isReady ||= isLate // health checks must not fail until the supervisor says that it is ready
-      const settings = settingsWithin(plan, this.#descriptors)
-      for (const listener of plan.listeners) {
-        if (!this.#listeners.has(keyOf(listener))) opened.push(await this.#open(listener, settings(listener)))
-      }
-      this.#bound(opened)
-    }
     const logged = { plan, values: bundle.values, catalog }
     let sink: LogSink | null = null
+    let listeners: PreparedListeners
+    const discard = (): void => {
+      if (sink !== null) this.#log.discard(sink)
+      snapshot.release()
+    }
     try {
       sink = this.#log.open(logged)
       await sink?.opened
-      if (!isLate) await open()
+      listeners = await this.#listeners.prepare(plan, isLate)
     } catch (error) {
-      this.#discard(snapshot, opened, sink)
+      discard()
       throw error
     }
     return {
-      ...(isLate ? { open } : {}),
-      activate: () => {
+      activate: async () => {
+        this.#dispatcher.isReady ||= isLate // health checks must not fail until the supervisor says that it is ready
+        if (!listeners.isOpen) await listeners.open()
         this.#log.activate(logged, sink)
-        this.#activate(snapshot, opened)
+        await this.#activate(snapshot, listeners)
       },
-      discard: () => this.#discard(snapshot, opened, sink),
+      discard: () => {
+        listeners.discard()
+        discard()
+      },
     }
   }
 
-  /** Bounds the receive buffers in the background: until it is done, a listener serves without the bound. */
-  #bound(opened: readonly OpenListener[]): void {
-    if (this.#options.isReceiveBounded === false) return
-    const read = opened.filter(({ plan }) => plan.engine === 'uws') // `node` does not read from paused connections
-    this.#bounded = limitReceiveBuffersOf(read.map(({ listener }) => listener)).catch(this.#onFault)
-  }
-
-  #discard(snapshot: Snapshot, opened: readonly OpenListener[], sink: LogSink | null): void {
-    for (const entry of opened) {
-      this.#coming.delete(entry)
-      entry.listener.terminate()
-    }
-    if (sink !== null) this.#log.discard(sink)
-    snapshot.release()
-  }
-
-  async #open(plan: ListenerPlan, settings: ListenerSettings): Promise<OpenListener> {
+  #createListener(plan: ListenerPlan, settings: ListenerSettings): Listener {
     const port = this.#options.ports[plan.address] ?? plan.port
     const onRejected = (): void => {
       this.#context.metrics.countUnrouted('GW_OVERLOADED')
       // uWS accepts connections in a loop while more arrive, possibly without end.
       this.#context.heartbeat.beatIfLate()
     }
-    const listener = await openListener({
+    return createListener({
       plan,
       port,
       settings,
@@ -249,38 +230,19 @@ class WorkerDataPlane implements DataPlane {
       onRejected,
       onRenewal: () => this.#options.report('certificates_renewed', { listener: plan.address }),
     })
-    const entry = { plan, listener }
-    this.#coming.add(entry)
-    return entry
   }
 
-  #activate(snapshot: Snapshot, opened: readonly OpenListener[]): void {
+  async #activate(snapshot: Snapshot, listeners: PreparedListeners): Promise<void> {
     const before = this.#snapshot
     this.#snapshot = snapshot
     reportDescriptors(snapshot.plan, this.#descriptors, this.#options.report)
     this.#admission.configure(snapshot.plan.overload)
     this.#context.tracing = startTracing(snapshot.plan.tracing)
-    this.#changeListeners(snapshot.plan, opened)
+    const isStopped = listeners.activate()
     this.#dispatcher.serve(snapshot) // after the log is switched: waiting requests may finish at once
     this.#context.webSockets.closeExcept(snapshot.webSocketRoutes)
     before?.release()
-  }
-
-  /** Adds new listeners, updates the settings of existing ones and closes removed ones. */
-  #changeListeners(plan: Plan, opened: readonly OpenListener[]): void {
-    for (const entry of opened) this.#coming.delete(entry)
-    const settings = settingsWithin(plan, this.#descriptors)
-    const listeners = new Map(opened.map((entry) => [keyOf(entry.plan), entry]))
-    for (const listenerPlan of plan.listeners) {
-      const kept = this.#listeners.get(keyOf(listenerPlan))
-      if (kept === undefined) continue
-      kept.listener.settings = settings(listenerPlan)
-      listeners.set(keyOf(listenerPlan), { plan: listenerPlan, listener: kept.listener })
-    }
-    for (const [key, { listener }] of this.#listeners) {
-      if (!listeners.has(key)) listener.close()
-    }
-    this.#listeners = listeners
+    await isStopped
   }
 
   setReady(isReady: boolean): void {
@@ -343,25 +305,20 @@ class WorkerDataPlane implements DataPlane {
   /** Tells clients to reconnect, at the same time as load balancers learn of the drain. */
   #announceEnd(): void {
     this.#context.isLeaving = true
-    for (const listener of this.#allListeners()) listener.announceEnd()
-  }
-
-  #allListeners(): Listener[] {
-    return [...this.#listeners.values(), ...this.#coming].map(({ listener }) => listener)
+    for (const listener of this.#listeners.all) listener.announceEnd()
   }
 
   async drain(deadlineMs: number, isReplaced = false): Promise<number> {
     this.#drainUntilMono = Math.min(this.#drainUntilMono, performance.now() + deadlineMs)
     if (isReplaced) {
-      await this.#bounded // its helper program keeps the sockets open: connections would wait there, and be reset
       // Before the clients are asked to reconnect, so that they do not come back here.
-      await Promise.all(this.#allListeners().map((listener) => listener.stopListening()))
+      await this.#listeners.stopListening()
     }
     this.#announceEnd()
     this.#context.isDraining = true
     if (!isReplaced) this.#dispatcher.isReady = false
     this.#dispatcher.drain()
-    const listeners = this.#allListeners()
+    const listeners = this.#listeners.all
     for (const listener of listeners) listener.close()
     this.#context.webSockets.closeExcept(NO_ROUTES)
     await Promise.all(listeners.map((listener) => listener.stopListening())) // has accepted what waited

@@ -9,7 +9,7 @@ import type { StepTraceSession, TargetFacts } from './messages.js'
  */
 export interface DataPlane {
   /**
-   * Compiles a bundle and opens its new listeners. Traffic is unaffected until `activate`.
+   * Compiles a bundle, and opens its listeners at new addresses. Traffic is unaffected until `activate`.
    * @throws Error naming every reason; everything is undone then.
    */
   prepare(bundle: ConfigBundle): Promise<Prepared>
@@ -61,8 +61,11 @@ export interface KeptResponses {
 
 /** A bundle ready to be activated on this worker. Call exactly one of `activate` and `discard`. */
 export interface Prepared {
-  /** Opens the listeners, if `prepare` did not. Call it right before `activate`. @throws Error if it fails */
-  readonly open?: () => Promise<void>
-  activate(): void
+  /**
+   * Opens the listeners that `prepare` did not open, serves the bundle, and closes removed listeners. Resolves when new
+   * connections no longer reach these.
+   * @throws Error if a listener cannot be opened; the worker must end then.
+   */
+  activate(): Promise<void>
   discard(): void
 }

@@ -30,7 +30,7 @@ interface Prepared {
   readonly port: number
   readonly plane: DataPlane
   readonly events: readonly string[]
-  activate(): void
+  activate(): Promise<void>
 }
 
 /** Waits until sent data has been read. Both ends are in this process, so some turns of the event loop suffice. */
@@ -48,7 +48,7 @@ test('early requests wait for the worker, and clients that leave meanwhile are h
   leaving.reset()
   await read()
   assert.equal(waiting.text, '')
-  activate()
+  await activate()
   await until(() => waiting.text.endsWith('ok'))
   assert.match(waiting.text, /^HTTP\/1\.1 200 OK\r\n/)
   assert.equal(plane.inFlight, 0)
@@ -78,7 +78,7 @@ test('the body of a waiting upload is not read', async (t) => {
   await read()
   // As much as the buffers of both ends hold, and no more.
   assert.ok(socket.writableLength > body.length / 2, `${socket.writableLength} bytes are left to be sent`)
-  activate()
+  await activate()
   await until(() => text.endsWith('ok'))
 })
 
@@ -110,7 +110,7 @@ test('at most a thousand requests wait; departed clients make room, and others g
   const taken = await wait()
   await read()
   assert.equal(taken.text, '')
-  activate()
+  await activate()
   for (const connection of [...waiting.slice(1), taken]) await until(() => connection.text.endsWith('ok'))
 })
 

@@ -3,9 +3,8 @@ import type { RequestIds } from '@sluice/core'
 import type { CachedClock } from '../lib/cached-clock.js'
 import type { TimerWheel } from '../lib/timer-wheel.js'
 import type { Listener, ListenerSettings, RequestHandler } from '../listen/listener.js'
-import { openNodeListener } from '../listen/node/listener.js'
-import { openUwsListener } from '../listen/uws/listener.js'
-import { limitReceiveBuffers } from '../listen/uws/receive-buffer.js'
+import { createNodeListener } from '../listen/node/listener.js'
+import { createUwsListener } from '../listen/uws/listener.js'
 
 interface ListenerOptions {
   readonly plan: ListenerPlan
@@ -26,17 +25,9 @@ interface ListenerOptions {
   readonly onRenewal: () => void
 }
 
-/** Opens a listener with the engine that the plan names. @throws Error if it cannot be opened. */
-export async function openListener(options: ListenerOptions): Promise<Listener> {
+/** Creates a listener with the engine that the plan names. @throws Error if a certificate cannot be read. */
+export function createListener(options: ListenerOptions): Listener {
   const { plan, ...rest } = options
-  const open = plan.engine === 'node' ? openNodeListener : openUwsListener
-  return open({ host: plan.host, tls: plan.tls, ...rest })
-}
-
-/**
- * Limits the kernel's receive buffers of later connections to these listeners.
- * @throws Error if that fails; the listeners still work.
- */
-export function limitReceiveBuffersOf(listeners: readonly Listener[]): Promise<void> {
-  return limitReceiveBuffers(listeners.map(({ port }) => port))
+  const create = plan.engine === 'node' ? createNodeListener : createUwsListener
+  return create({ host: plan.host, tls: plan.tls, ...rest })
 }

@@ -18,7 +18,7 @@ function fakePlane(journal: string[], gate: Promise<void> = Promise.resolve()): 
       await gate
       if (bundle.plan.routes.length === 0) throw new Error('no routes')
       journal.push('prepare')
-      return { activate: () => journal.push('activate'), discard: () => journal.push('discard') }
+      return { activate: async () => void journal.push('activate'), discard: () => journal.push('discard') }
     },
     setReady: () => {},
     onLoopDelay: () => {},

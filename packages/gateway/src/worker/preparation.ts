@@ -29,8 +29,7 @@ export class Preparation {
       const pending = this.#pending
       if (pending?.epoch !== epoch) return failed(id, `epoch ${epoch} is not prepared`)
       this.#pending = null
-      await pending.prepared.open?.()
-      pending.prepared.activate()
+      await pending.prepared.activate()
       return { kind: 'activated', id, digest: this.#plane.digest ?? '' }
     })
   }

@@ -37,7 +37,7 @@ test("a data plane bounds the kernel's receive buffers", {
   })
   t.after(() => plane.drain(500))
   const prepared = await plane.prepare(bundleOf(WISH))
-  prepared.activate()
+  await prepared.activate()
   const [fd] = listeningSockets([port])
   // The kernel doubles the value that is set.
   await until(() => receiveBufferOf(fd!) === 2 * RECEIVE_BUFFER_BYTES)

@@ -23,9 +23,10 @@ test('counters of an upstream continue when it is changed, removed and added aga
   const change = async (t: TestContext, next: PlanOverrides): Promise<void> => {
     const prepared = await plane.prepare(bundleOf(next))
     t.mock.timers.enable({ apis: ['setTimeout'] })
-    prepared.activate()
+    const activated = prepared.activate()
     t.mock.timers.tick(GRACE_MS)
     t.mock.timers.reset()
+    await activated
   }
   await call()
   await gateway.reload({ upstreams: [{ urls: [url], maxPending: 7 }] })

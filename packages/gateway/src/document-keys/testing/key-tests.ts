@@ -77,7 +77,7 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
   })
   t.after(() => plane.drain(0))
   const reload = (): Promise<void> => Promise.reject(new Error('a document is served once'))
-  ;(await plane.prepare(bundle)).activate()
+  await (await plane.prepare(bundle)).activate()
   plane.setReady(true)
   return { port, url: `http://127.0.0.1:${port}`, plane, events, reload }
 }

@@ -45,14 +45,9 @@ interface NodeListenerOptions {
   readonly isReusable?: boolean
 }
 
-/**
- * Opens a listener on the sockets of Node.js.
- * @throws Error if the address cannot be bound or a certificate cannot be read.
- */
-export async function openNodeListener(options: NodeListenerOptions): Promise<Listener> {
-  const listener = new NodeListener(options)
-  await listener.open()
-  return listener
+/** Creates a listener on the sockets of Node.js. @throws Error if a certificate cannot be read. */
+export function createNodeListener(options: NodeListenerOptions): Listener {
+  return new NodeListener(options)
 }
 
 class NodeListener implements Listener, Http1Host {
@@ -112,8 +107,9 @@ class NodeListener implements Listener, Http1Host {
     })
   }
 
-  async open(): Promise<void> {
-    const socket = await openListeningSocket(this.#options)
+  async open(replaced: Listener | null = null): Promise<void> {
+    const handedOver = replaced instanceof NodeListener ? replaced.#handOver() : null
+    const socket = handedOver ?? (await openListeningSocket(this.#options))
     this.#socket = socket
     this.port = socket.port
     this.#tls?.onSecure((secure) => this.#onSecure(secure))
@@ -123,6 +119,13 @@ class NodeListener implements Listener, Http1Host {
       { usesDataEvents },
       (isFirst) => this.handler.onFullAcceptTurn?.(isFirst),
     )
+  }
+
+  /** Hands the listening socket over to the listener that replaces this one. */
+  #handOver(): ListeningSocket | null {
+    const socket = this.#socket
+    this.#socket = null
+    return socket
   }
 
   get settings(): ListenerSettings {
@@ -151,6 +154,7 @@ class NodeListener implements Listener, Http1Host {
   }
 
   stopListening(): Promise<void> {
+    if (this.#socket === null) return Promise.resolve()
     this.#stopped ??= new Promise((resolve) => {
       closeWhenQuiet(
         () => this.#opened,

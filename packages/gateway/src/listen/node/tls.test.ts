@@ -12,7 +12,7 @@ import { closedPort } from '../../testing/origin.js'
 import type { Listener } from '../listener.js'
 import { certificateFiles, shownName, tlsPlan, writeCertificate } from '../testing/certificate-files.js'
 import { SETTINGS } from '../testing/settings.js'
-import { openNodeListener } from './listener.js'
+import { createNodeListener } from './listener.js'
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
 const LONG_MS = 3_600_000
@@ -27,7 +27,7 @@ interface Opened {
 async function open(t: TestContext, plan: ListenerTlsPlan, watchMs = LONG_MS): Promise<Opened> {
   const opened = { renewals: 0, faults: [] as unknown[] }
   const wheel = new TimerWheel()
-  const listener = await openNodeListener({
+  const listener = createNodeListener({
     host: '127.0.0.1',
     port: await closedPort(),
     tls: plan,
@@ -41,6 +41,7 @@ async function open(t: TestContext, plan: ListenerTlsPlan, watchMs = LONG_MS): P
     onRenewal: () => opened.renewals++,
     watchMs,
   })
+  await listener.open()
   t.after(() => {
     listener.terminate()
     wheel.close()

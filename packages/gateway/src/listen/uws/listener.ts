@@ -66,15 +66,12 @@ interface UwsListenerOptions {
 }
 
 /**
- * Opens a listener on uWebSockets.js. Every worker opens one with SO_REUSEPORT, and the kernel distributes the
+ * Creates a listener on uWebSockets.js. Every worker opens one with SO_REUSEPORT, and the kernel distributes the
  * connections.
- * @throws Error if the address cannot be bound or the certificate cannot be read.
+ * @throws Error if the certificate cannot be read.
  */
-export function openUwsListener(options: UwsListenerOptions): Promise<Listener> {
-  return new Promise((resolve, reject) => {
-    const listener = new UwsListener(options)
-    listener.open(resolve, reject)
-  })
+export function createUwsListener(options: UwsListenerOptions): Listener {
+  return new UwsListener(options)
 }
 
 type ListenSocket = Parameters<typeof us_listen_socket_close>[0]
@@ -149,16 +146,18 @@ class UwsListener implements Listener {
     }
   }
 
-  open(resolve: (listener: Listener) => void, reject: (error: Error) => void): void {
+  open(): Promise<void> {
     const { host, port } = this.#options
-    this.#app.listen(host, port, (socket) => {
-      if (socket === false) {
-        reject(new Error(`cannot listen on ${host}:${port}; is another process using the address?`))
-        return
-      }
-      this.#socket = socket
-      this.port = us_socket_local_port(socket)
-      resolve(this)
+    return new Promise((resolve, reject) => {
+      this.#app.listen(host, port, (socket) => {
+        if (socket === false) {
+          reject(new Error(`cannot listen on ${host}:${port}; is another process using the address?`))
+          return
+        }
+        this.#socket = socket
+        this.port = us_socket_local_port(socket)
+        resolve()
+      })
     })
   }
 

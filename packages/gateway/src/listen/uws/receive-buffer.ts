@@ -23,11 +23,15 @@ const PIECE_BYTES = 4096
  * listening socket. uWS keeps reading a connection while each read fills 512 KB, even if it is paused. Without the
  * limit, a fast sender would block the event loop until its body has ended (docs/internals/adr/0016). Does nothing on systems
  * other than Linux.
+ * @param except descriptors of other sockets that listen on these ports.
  * @throws Error if the buffer cannot be set.
  */
-export async function limitReceiveBuffers(ports: readonly number[]): Promise<void> {
+export async function limitReceiveBuffers(
+  ports: readonly number[],
+  except: ReadonlySet<number> = new Set(),
+): Promise<void> {
   if (process.platform !== 'linux' || ports.length === 0) return
-  const sockets = listeningSockets(ports)
+  const sockets = listeningSockets(ports).filter((fd) => !except.has(fd))
   if (sockets.length < ports.length)
     throw new Error(`no socket listening on port ${ports.join(' or ')} found in /proc`)
   await setReceiveBuffers(sockets)

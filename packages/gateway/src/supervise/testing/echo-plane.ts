@@ -64,7 +64,7 @@ export class EchoPlane implements DataPlane {
       await this.#listen(address, host, this.#context.ports[address] ?? port)
     }
     return {
-      activate: () => {
+      activate: async () => {
         this.#bundle = bundle
         this.#close(
           [...this.#servers.keys()].filter((key) => !plan.listeners.some(({ address }) => address === key)),

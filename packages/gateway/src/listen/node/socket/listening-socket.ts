@@ -6,7 +6,7 @@ import { reusableSocket } from './reusable-socket.js'
 import {
   type AcceptOptions,
   acceptFrom,
-  acceptSockets,
+  acceptorOf,
   type ListeningHandle,
   type OnSocket,
 } from './server-socket.js'
@@ -25,7 +25,7 @@ const MOST_ACCEPTS_PER_TURN = 64
 export interface ListeningSocket {
   readonly port: number
   /**
-   * Starts accepting connections.
+   * Starts accepting connections. If called again, the new receiver gets all later connections.
    * @param onFullTurn called after each turn that may have left connections waiting; true if the turn before left none.
    */
   accept(onSocket: OnSocket, options: AcceptOptions, onFullTurn?: (isFirst: boolean) => void): void
@@ -68,11 +68,12 @@ export async function openListeningSocket(options: ListeningOptions): Promise<Li
     server.on('error', onFault)
     servers.push(server)
   }
+  const acceptors = servers.map(acceptorOf)
   return {
     port: portOf(servers[0])!,
     accept(onSocket, accepting, onFullTurn = ignore) {
       const turns = new AcceptTurns(servers.length, onFullTurn)
-      for (const server of servers) acceptSockets(server, turns.counted(onSocket), accepting)
+      for (const accept of acceptors) accept(turns.counted(onSocket), accepting)
     },
     close() {
       for (const server of servers) server.close()
@@ -87,22 +88,25 @@ function portOf(server: net.Server | undefined): number | undefined {
 }
 
 function fromHandles(handles: readonly ListeningHandle[], port: number): ListeningSocket {
-  let isClosed = false
+  /** Counts the accepted connections for the present receiver; null once closed. */
+  let current: AcceptTurns | null = new AcceptTurns(ACCEPTS_PER_TURN, ignore)
   return {
     port,
     accept(onSocket, accepting, onFullTurn = ignore) {
-      const turns = new AcceptTurns(ACCEPTS_PER_TURN, (isFirst) => {
-        for (const handle of isClosed ? [] : handles.slice(turns.capacity))
-          acceptFrom(handle, counted, accepting)
+      if (current === null) return
+      const turns = new AcceptTurns(current.capacity, (isFirst) => {
+        if (turns !== current) return
+        for (const handle of handles.slice(turns.capacity)) acceptFrom(handle, counted, accepting)
         turns.capacity = handles.length
         onFullTurn(isFirst)
       })
+      current = turns
       const counted = turns.counted(onSocket)
       for (const handle of handles.slice(0, turns.capacity)) acceptFrom(handle, counted, accepting)
     },
     close() {
-      if (isClosed) return
-      isClosed = true
+      if (current === null) return
+      current = null
       for (const handle of handles) handle.close()
     },
   }

@@ -4,7 +4,7 @@ import net from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { until } from '../../../testing/gateway.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
-import { acceptSockets, unsentBytes } from './server-socket.js'
+import { acceptorOf, unsentBytes } from './server-socket.js'
 
 /** A port that reports the bytes it has read, and how a connection has ended. */
 async function tellingPort(
@@ -14,8 +14,7 @@ async function tellingPort(
   const seen: string[] = []
   const server = net.createServer({ allowHalfOpen: true, noDelay: true })
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  acceptSockets(
-    server,
+  acceptorOf(server)(
     (socket) => {
       socket.on('end', () => {
         seen.push('end')
@@ -67,7 +66,7 @@ test('the unread bytes of one write are known', async (t) => {
   const server = net.createServer({ allowHalfOpen: true })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const sockets: net.Socket[] = []
-  acceptSockets(server, (socket) => {
+  acceptorOf(server)((socket) => {
     sockets.push(socket)
     return { onBytes() {} }
   })

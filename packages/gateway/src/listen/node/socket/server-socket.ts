@@ -40,24 +40,27 @@ export interface AcceptOptions {
 }
 
 /**
- * Accepts the connections of a server. This is the only place in the engine that uses undocumented parts of Node.js:
+ * Takes the connections of a server. This is the only place in the engine that uses undocumented parts of Node.js:
  * the `onconnection` field of a server handle, and the number of unsent bytes. Everything works without them too.
  *
  * A client socket can use one buffer for all its reads (`onread`, documented for `net.connect`), but a server's sockets
  * cannot: each read would allocate 64 KB and pass through a stream. So connections are taken from the server's handle.
  * @param server a listening server.
+ * @returns a function that sets the receiver of new connections. It may be called again.
  */
-export function acceptSockets(server: net.Server, onSocket: OnSocket, options: AcceptOptions = {}): void {
+export function acceptorOf(server: net.Server): (onSocket: OnSocket, options?: AcceptOptions) => void {
   const handle = (server as unknown as { readonly _handle?: ListeningHandle })._handle
-  if (options.usesDataEvents === true || typeof handle?.onconnection !== 'function') {
+  const originalHandler = handle?.onconnection
+  return (onSocket, options = {}) => {
+    server.removeAllListeners('connection')
     server.on('connection', (socket: net.Socket) => readByEvents(socket, onSocket(socket)))
-    return
-  }
-  const originalHandler = handle.onconnection
-  handle.onconnection = function (error, accepted) {
-    // The server reports errors.
-    if (error !== 0 || accepted === undefined) originalHandler.call(this, error, accepted)
-    else acceptHandle(accepted, onSocket)
+    if (handle === undefined || typeof originalHandler !== 'function') return
+    handle.onconnection = function (error, accepted) {
+      // The server reports errors.
+      if (options.usesDataEvents === true || error !== 0 || accepted === undefined)
+        originalHandler.call(this, error, accepted)
+      else acceptHandle(accepted, onSocket)
+    }
   }
 }
 

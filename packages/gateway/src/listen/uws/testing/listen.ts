@@ -5,7 +5,7 @@ import { CachedClock } from '../../../lib/cached-clock.js'
 import { closedPort } from '../../../testing/origin.js'
 import type { ClientStream, RequestHandler } from '../../listener.js'
 import { SETTINGS } from '../../testing/settings.js'
-import { openUwsListener } from '../listener.js'
+import { createUwsListener } from '../listener.js'
 
 /** Opens a port whose requests are all answered by the given function. */
 export async function listen(t: TestContext, answer: (client: ClientStream) => void): Promise<number> {
@@ -14,7 +14,7 @@ export async function listen(t: TestContext, answer: (client: ClientStream) => v
     accept: (_, client) => answer(client),
     refuse: (_, client) => client.abort(),
   }
-  const listener = await openUwsListener({
+  const listener = createUwsListener({
     host: '127.0.0.1',
     port: await closedPort(),
     tls: null,
@@ -25,6 +25,7 @@ export async function listen(t: TestContext, answer: (client: ClientStream) => v
     onFault: (error) => faults.push(error),
     onRejected: () => {},
   })
+  await listener.open()
   t.after(() => {
     listener.terminate()
     assert.deepEqual(faults, [])
