@@ -329,7 +329,8 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     if (this.#flow.trace !== null) this.#x.attempts.endedMono = this.#flow.context.clock.now()
     this.#releaseTarget()
     if (this.#flow.isOver || this.#backoff !== null) return
-    if (this.#body !== null && !this.#body.isComplete) this.#body.destroy()
+    if (this.#body?.isComplete === false) this.#body.destroy()
+    else this.#body?.finish()
     this.#response!.end(trailers)
   }
 

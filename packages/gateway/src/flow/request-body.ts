@@ -1,5 +1,5 @@
 import { ByteCollector, type Exchange, isMessageLookalike, plainName } from '@sluice/core'
-import { latin1Of, MAX_TEXT_BYTES } from '../lib/latin1.js'
+import { BodyBlock, copyBody } from '../lib/body-block.js'
 import { isForwardingField } from '../listen/client-address.js'
 import type { BodyReceiver, ClientStream } from '../listen/listener.js'
 import type { Transport, Upload } from '../upstream/transport/transport.js'
@@ -47,8 +47,8 @@ export class RequestBody implements BodyReceiver {
   #trailers: readonly string[] | null = null
   /** True once the whole body has been received. */
   isComplete = false
-  /** Body that is not streamed. A small one is a Latin-1 string. */
-  whole: Buffer | string | null = null
+  /** Body that is not streamed. */
+  whole: BodyBlock | Buffer | null = null
 
   constructor(client: ClientStream, x: Exchange, observer: RequestBodyObserver) {
     this.#client = client
@@ -81,7 +81,7 @@ export class RequestBody implements BodyReceiver {
     this.#observer.onBodyProgress(chunk)
     if (this.#isReady) this.#continue(chunk, isLast)
     else if (isLast && this.#gathered === null) {
-      this.whole = chunk.length <= MAX_TEXT_BYTES ? latin1Of(chunk) : Buffer.from(chunk)
+      this.whole = copyBody(chunk)
       this.#becomeReady()
     } else this.#gather(chunk, isLast)
   }
@@ -146,6 +146,12 @@ export class RequestBody implements BodyReceiver {
     this.#kept = []
     this.#isSpent = true
     if (!this.isComplete) this.#client.resumeBody()
+  }
+
+  /** Called after the last attempt, which needs the body no more. */
+  finish(): void {
+    if (this.whole instanceof BodyBlock) this.whole.release()
+    this.whole = null
   }
 
   destroy(): void {

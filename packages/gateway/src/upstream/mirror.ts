@@ -1,4 +1,5 @@
 import type { MirrorPlan } from '@sluice/config'
+import { BodyBlock } from '../lib/body-block.js'
 import type { Report } from '../telemetry/operation-log.js'
 import { AnswerComparison, type AnswerSide } from './answer-comparison.js'
 import type { Target } from './target.js'
@@ -87,7 +88,8 @@ export class Mirror {
     }
     const attempt = new MirrorAttempt(this.#plan.timeoutMs, side, onOver)
     const host = request.host === main.authority ? target.authority : request.host
-    const copy = { ...request, host, headers: request.headers.slice() }
+    const body = request.body instanceof BodyBlock ? request.body.bytes() : request.body
+    const copy = { ...request, host, headers: request.headers.slice(), body }
     attempt.begin(target.transport.dispatch(copy, attempt, false))
   }
 

@@ -1,9 +1,10 @@
 import type net from 'node:net'
+import { BodyBlock } from '../../lib/body-block.js'
 import type { CachedClock } from '../../lib/cached-clock.js'
 import { latin1Of, MAX_TEXT_BYTES } from '../../lib/latin1.js'
 import { FAILURES, failureOf } from '../transport/failure.js'
 import { Opening } from '../transport/opening.js'
-import type { Failure } from '../transport/transport.js'
+import type { Failure, UpstreamRequest } from '../transport/transport.js'
 import { ConnectTimeoutError } from '../transport/tunnel.js'
 import { type ResponseEvents, ResponseReader } from './response-reader.js'
 import { type ConnectionOptions, openSocket, READ_BUFFER } from './target-socket.js'
@@ -91,10 +92,10 @@ export class Connection implements UploadSink, ResponseEvents {
   }
 
   /** Writes head and body in one system call. For a small body, appending it to the string is cheaper. */
-  #writeRequest(head: string, body: Buffer | string | null): void {
+  #writeRequest(head: string, body: UpstreamRequest['body']): void {
     const socket = this.#socket
     if (body === null || body.length === 0) socket.write(head, 'latin1')
-    else if (typeof body === 'string') socket.write(head + body, 'latin1')
+    else if (body instanceof BodyBlock) this.#writeBlock(head, body)
     else if (body.length <= MAX_TEXT_BYTES) socket.write(head + latin1Of(body), 'latin1')
     else {
       socket.cork()
@@ -102,6 +103,12 @@ export class Connection implements UploadSink, ResponseEvents {
       socket.write(body)
       socket.uncork()
     }
+  }
+
+  #writeBlock(head: string, block: BodyBlock): void {
+    const whole = block.withHead(head)
+    if (whole === null) this.#writeRequest(head, block.bytes())
+    else this.#socket.write(whole)
   }
 
   write(bytes: Buffer): boolean {

@@ -1,4 +1,5 @@
 import http2 from 'node:http2'
+import { bytesOf } from '../../lib/body-block.js'
 import { forwardableTrailers } from '../../protocol/response-fields.js'
 import type { Queued } from '../transport/attempt-queue.js'
 import { FAILURES, failureOf, MAX_INFORMATIONAL } from '../transport/failure.js'
@@ -146,7 +147,7 @@ export class H2Attempt implements Attempt, Queued {
       source.on('error', () => this.#giveUp(FAILURES.request))
       source.pipe(stream)
     } else if (body !== null && body.length > 0) {
-      stream.end(typeof body === 'string' ? Buffer.from(body, 'latin1') : body)
+      stream.end(bytesOf(body))
     }
   }
 

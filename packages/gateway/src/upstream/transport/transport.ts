@@ -1,4 +1,5 @@
 import type { ErrorCode, PoolState } from '@sluice/core'
+import type { BodyBlock } from '../../lib/body-block.js'
 import type { Opening } from './opening.js'
 import type { ReceivedHead } from './received-head.js'
 
@@ -14,8 +15,8 @@ export interface UpstreamRequest {
   readonly host: string
   /** Flat list of end-to-end fields, without Host and framing. The transport does not change it. */
   readonly headers: readonly string[]
-  /** Complete body, if it is not streamed; a small one as a Latin-1 string. Null if there is none. */
-  readonly body: Buffer | string | null
+  /** Complete body, if it is not streamed. Null if there is none. */
+  readonly body: BodyBlock | Buffer | null
   /** Streamed body, or null. */
   readonly upload: Upload | null
   /** Timeout in milliseconds for opening a connection: DNS, TCP and TLS together. */

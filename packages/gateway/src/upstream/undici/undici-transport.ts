@@ -1,5 +1,6 @@
 import type { PoolState } from '@sluice/core'
 import type { Client, Dispatcher, Pool } from 'undici'
+import { bytesOf } from '../../lib/body-block.js'
 import { AttemptQueue } from '../transport/attempt-queue.js'
 import { createConnector, type TransportOptions } from '../transport/connector.js'
 import { ReadableUpload } from '../transport/readable-upload.js'
@@ -115,7 +116,7 @@ function createPool(options: TransportOptions, pipelining: 0 | 1): Pool {
 }
 
 function toOptions(request: UpstreamRequest): Dispatcher.DispatchOptions {
-  const { upload } = request
+  const { body, upload } = request
   const headers = request.headers.slice()
   headers.push('host', request.host)
   if (upload !== null && upload.length >= 0) headers.push('content-length', String(upload.length))
@@ -123,12 +124,8 @@ function toOptions(request: UpstreamRequest): Dispatcher.DispatchOptions {
     path: request.path,
     method: request.method as Dispatcher.HttpMethod,
     headers,
-    body: upload === null ? bytesOf(request.body) : (upload as ReadableUpload),
+    body: body === null ? (upload as ReadableUpload | null) : bytesOf(body),
     // Without pipelining, no request shares the connection anyway.
     blocking: false,
   }
-}
-
-function bytesOf(body: UpstreamRequest['body']): Buffer | null {
-  return typeof body === 'string' ? Buffer.from(body, 'latin1') : body
 }
