@@ -11,7 +11,11 @@ const PATH_CLASS = { exact: 0, template: 1, prefix: 2, regex: 3, any: 4 } as con
  * @param host one of `route.match.hosts`, or null for a route that matches any host
  */
 export function routeRank(route: RoutePlan, host: string | null): readonly number[] {
-  return [-route.priority, ...hostRank(host), ...pathRank(route), -predicateCount(route), route.order]
+  const [hostClass, labels] = hostRank(host)
+  const [pathClass, first, second, third] = pathRank(route)
+  const predicates = predicateCount(route)
+  // Spreads would allocate four times as much. A router with many routes keeps all ranks while it is built.
+  return [-route.priority, hostClass, labels, pathClass, first, second, third, -predicates, route.order]
 }
 
 /** Compares two ranks. Negative if `a` takes precedence over `b`, positive if `b` does. */

@@ -4,7 +4,8 @@ import type { Plan } from '../plan/plan.js'
 /** Loads the code of the policies that a plan uses. */
 export async function loadPlannedPolicies(plan: Pick<Plan, 'routes'>, catalog: Catalog): Promise<void> {
   if (catalog.load === undefined) return
-  const uses = new Set(plan.routes.flatMap(({ policies }) => policies.map(({ use }) => use)))
+  const uses = new Set<string>()
+  for (const { policies } of plan.routes) for (const { use } of policies) uses.add(use)
   await catalog.load((name) => uses.has(name))
 }
 

@@ -19,7 +19,7 @@ export class PlanReader {
   async read(bundle: ConfigBundle): Promise<Plan> {
     const { routeTexts } = bundle
     if (routeTexts === undefined) return resolvePlan(bundle)
-    const slices = new Slices()
+    const slices = new Slices(this.#last.length > 0)
     const plan = resolvePlan({ ...bundle, routeTexts: [] })
     const values = JSON.stringify(bundle.values)
     const routes = new Map<string, RoutePlan>()

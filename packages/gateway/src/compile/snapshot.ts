@@ -100,7 +100,7 @@ export async function compileSnapshot(
   const closers: Closer[] = []
   try {
     const { clock, metrics, report } = options.context
-    const slices = new Slices()
+    const slices = new Slices(options.last != null)
     const upstreams = await slices.run(compileUpstreams(plan, { ...options, clock, report }, closers))
     const state = await storesOf(plan.state, { ...options, closers, report })
     const cache = cacheOf(plan.cache, { ...options, closers, report, count: metrics.counter.bind(metrics) })

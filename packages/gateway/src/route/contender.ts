@@ -3,6 +3,9 @@ import type { Candidate, Predicate } from './candidate.js'
 import { compileFieldPredicates } from './field-predicate.js'
 import { paramNames, paramPlaces } from './path-params.js'
 
+/** Shared by all contenders without predicates. */
+const NONE: readonly Predicate[] = []
+
 /** The remaining checks for a route once its host and path match. There is one per route and host pattern. */
 export class Contender<T> {
   /** Precedence among all contenders of the router; the smallest wins. */
@@ -25,7 +28,9 @@ export class Contender<T> {
     this.paramPlaces = paramPlaces(match.path)
     this.value = candidate.value
     this.readsBody = candidate.when?.readsBody === true
-    this.predicates = [...compileFieldPredicates(match), ...(candidate.when === null ? [] : [candidate.when])]
+    const predicates = compileFieldPredicates(match)
+    if (candidate.when !== null) predicates.push(candidate.when)
+    this.predicates = predicates.length === 0 ? NONE : predicates
   }
 
   serves(method: string): boolean {

@@ -86,11 +86,9 @@ export class PathNode<T> {
 
   private end(contender: Contender<T>, isPrefix: boolean): void {
     if (isPrefix) {
-      this.below ??= []
-      this.below.push(contender)
-    } else {
-      this.whole ??= []
-      this.whole.push(contender)
-    }
+      if (this.below === null) this.below = [contender]
+      else this.below.push(contender)
+    } else if (this.whole === null) this.whole = [contender]
+    else this.whole.push(contender)
   }
 }

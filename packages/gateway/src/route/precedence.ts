@@ -1,5 +1,6 @@
 import type { RoutePlan } from '@sluice/config'
 import { compareRanks, routeRank } from '@sluice/config/serving'
+import { sortInSteps } from '../lib/sort-in-steps.js'
 import type { Candidate } from './candidate.js'
 
 /** A route under one of its host patterns; the host is null for a route that serves every host. */
@@ -29,10 +30,10 @@ export function* sortByPrecedence<T>(
 ): Generator<void, Placement<T>[]> {
   const placements: Ranked<T>[] = []
   for (const candidate of candidates) {
-    placements.push(...placementsOf(candidate))
+    for (const placement of placementsOf(candidate)) placements.push(placement)
     yield
   }
-  return placements.sort(forHead ? compareForHead : compare)
+  return yield* sortInSteps(placements, forHead ? compareForHead : compare)
 }
 
 /** Returns true if HEAD requests need a separate order. */

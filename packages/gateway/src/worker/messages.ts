@@ -80,7 +80,7 @@ export interface PrepareMessage {
   readonly epoch: number
   readonly bundle: ConfigBundle
   /** Route numbers of the bundle. */
-  readonly routes: readonly number[]
+  readonly routes: Uint32Array
   /** Numbers of routes that neither this bundle nor the active one uses. */
   readonly forgotten: readonly number[]
   readonly ports: Readonly<Record<string, number>>

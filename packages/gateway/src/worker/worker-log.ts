@@ -150,7 +150,10 @@ function keyOf({ plan, catalog }: LoggedBundle): string {
 
 /** Returns the sorted, unique names that the plan's policies declare as secret. */
 function secretNames(plan: Plan, catalog: Catalog): readonly string[] {
-  const uses = plan.routes.flatMap((route) => route.policies)
-  const names = uses.flatMap((use) => catalog.get(use.use)?.secretNames?.(use.with as never) ?? [])
-  return [...new Set(names)].sort()
+  const names = new Set<string>()
+  for (const { policies } of plan.routes) {
+    for (const use of policies)
+      for (const name of catalog.get(use.use)?.secretNames?.(use.with as never) ?? []) names.add(name)
+  }
+  return [...names].sort()
 }

@@ -217,7 +217,7 @@ export class WorkerRuntime {
   }
 
   #bundleOf({ bundle, routes, forgotten }: PrepareMessage): ConfigBundle {
-    const routeTexts = routes.map((number) => this.#routes.get(number)!)
+    const routeTexts = Array.from(routes, (number) => this.#routes.get(number)!)
     for (const number of forgotten) this.#routes.delete(number)
     return { ...bundle, routeTexts }
   }

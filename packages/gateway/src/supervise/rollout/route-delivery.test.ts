@@ -13,7 +13,7 @@ class Receiver {
       this.routes.set(number, text)
       this.sent++
     }
-    const texts = numbers.map((number) => this.routes.get(number))
+    const texts = Array.from(numbers, (number) => this.routes.get(number))
     for (const number of forgotten) this.routes.delete(number)
     return texts
   }

@@ -3,8 +3,8 @@ export type NumberedRoute = readonly [number: number, text: string]
 
 /** Messages that send a worker the routes of a bundle. */
 export interface Delivery {
-  /** Route numbers in document order. */
-  readonly numbers: readonly number[]
+  /** Route numbers in document order. A worker reads a typed array as a block of memory. */
+  readonly numbers: Uint32Array
   /** Routes that the worker lacks, in messages of limited size. */
   readonly parts: readonly (readonly NumberedRoute[])[]
   /** Numbers of routes that the worker can discard. */
@@ -29,7 +29,7 @@ export class RouteDelivery {
     this.#delivered = texts
     const forgotten = this.#forget(new Set([...texts, ...this.#serving]))
     const added: NumberedRoute[] = []
-    const numbers = texts.map((text) => {
+    const numbers = Uint32Array.from(texts, (text) => {
       const known = this.#numbers.get(text)
       if (known !== undefined) return known
       const number = ++this.#lastNumber
