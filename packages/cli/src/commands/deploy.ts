@@ -4,7 +4,7 @@ import { visibleText } from '@sluice/core'
 import { MEASURED_ON } from '@sluice/policies'
 import { type AdminAnswer, AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
-import { checkForElsewhere, readDocument } from '../input/document.js'
+import { readSource } from '../input/document.js'
 import type { DocumentOptions, OutputOptions, ServerOptions } from '../input/options.js'
 import { EXIT, type ExitCode, Failure } from '../output/failure.js'
 import { complain, type Format, print, printValue, say } from '../output/output.js'
@@ -22,12 +22,11 @@ interface DeployOptions extends DocumentOptions, OutputOptions, ServerOptions {
 const TIMEOUT_MS = 120_000
 
 /**
- * Deploys a document to a running gateway. It is checked locally, then by the gateway. The changes are printed first, and
- * are applied only if the active configuration is still the same.
+ * Deploys a document to a running gateway, which checks it. The changes are printed first, and are applied only if the
+ * active configuration is still the same.
  */
 export async function deploy(options: DeployOptions): Promise<number> {
-  const source = await readDocument(options.config)
-  await checkForElsewhere(source)
+  const source = await readSource(options.config)
   const client = new AdminClient(options)
   const { tag } = await servingPlan(client)
   const send = async (isTrial: boolean): Promise<DeployAnswer> => {
@@ -52,6 +51,8 @@ export async function deploy(options: DeployOptions): Promise<number> {
   const isAccepted = result === 'valid' || (result === 'unchanged' && options.save === true)
   if (isAccepted && options.output === 'table') print(...planned(trial.part))
   const { name } = source
+  if (isAccepted)
+    for (const warning of trial.part.parts('warnings')) say(diagnosticText(warning, name, 'warning: '))
   if (!isAccepted || options.dryRun === true) return report(trial, options.output, client, name)
   return report(await send(false), options.output, client, name)
 }
@@ -179,8 +180,8 @@ function explainRefusal(exit: ExitCode, part: AnswerPart, name: string | undefin
   say('rolled back: the previous configuration stays active')
 }
 
-/** Describes an error that only the gateway finds, in its files, variables or addresses. */
-export function diagnosticText(part: AnswerPart, name = part.text('file')): string {
+/** Formats an error or a warning that the gateway found in a document. */
+export function diagnosticText(part: AnswerPart, name = part.text('file'), label = ''): string {
   const position = `${name}:${part.number('line')}:${part.number('column')}`
-  return visibleText(`${position}: ${part.text('message')} (${part.text('remedy')})`)
+  return visibleText(`${position}: ${label}${part.text('message')} (${part.text('remedy')})`)
 }

@@ -242,6 +242,16 @@ test('a gateway is looked into, changed and ended', async (t) => {
     assert.equal(code, 0)
   })
 
+  await t.test('the gateway checks a deploy, and its errors and warnings are shown once', async () => {
+    const wrong = await run('deploy', '-c', changed({ more: 'workerz: 1\n' }))
+    assert.match(wrong.stderr, /^\S+:\d+:1: .*'workerz'.*\nThe gateway refused the document\. [^\n]*\n$/)
+    assert.equal(wrong.code, 3)
+    const more = `policies: [{ id: spare, ${POLICY.slice(1)}]\n`
+    const { code, stderr } = await run('deploy', '-c', changed({ more, body: 'warned' }))
+    assert.match(stderr, /^\S+:\d+:\d+: warning: .*spare[^\n]*\n$/)
+    assert.equal(code, 0)
+  })
+
   await t.test('a drain without a terminal wants --yes', async () => {
     const { code, stdout, stderr } = await run('drain')
     assert.match(stderr, /there is no terminal for this question; add --yes\n$/)
