@@ -17,7 +17,7 @@ export interface MetricsExportPlan extends OtlpPlan {
 
 /** Load shedding of a worker. */
 export interface OverloadPlan {
-  /** Maximum event loop delay in milliseconds; 0: no limit. */
+  /** Maximum processor time that requests wait for a busy worker, in milliseconds; 0: no limit. */
   readonly maxLoopDelayMs: number
   /** Maximum number of requests in flight per worker; null: no limit. */
   readonly maxInFlight: number | null

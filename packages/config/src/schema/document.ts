@@ -53,7 +53,7 @@ const overload = object(
     maxLoopDelay: duration('0s', '10s', {
       default: '100ms',
       description:
-        'Event loop delay above which a worker sheds load: it rejects requests with 503 that it cannot serve in time, starting with routes with `criticality: low`. 0s disables this.',
+        'Maximum time that requests wait for a busy worker, measured as processor time. Requests that would wait longer are rejected with 503: those of routes with `criticality: low` from 80 % of this limit, `critical` ones never. 0s: requests do not wait, and none is rejected.',
     }),
     maxInFlight: Type.Optional(
       integer(1, 1_000_000, {

@@ -3,9 +3,10 @@ import dns from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { WebSocket } from 'ws'
+import { until } from '../testing/gateway.js'
 import { answering, echoOrigin, rawOrigin } from '../testing/origin.js'
 import { closeOf, openWebSocket, webSocketOrigin } from '../testing/websocket.js'
-import { overload, serve, testKeys } from './testing/key-tests.js'
+import { burst, overload, serve, testKeys } from './testing/key-tests.js'
 
 /** Long timeouts of the upstream itself. */
 const LONG = { connect: '20s', headers: '20s', idle: '20s', total: '20s' }
@@ -98,10 +99,15 @@ testKeys(
         ...{ id: criticality, criticality, match: { path: `/${criticality}` } },
         respond: { status: 204 },
       }))
-      const gateway = await serve(t, { routes })
-      overload(gateway, 300)
-      const statusOf = async (path: string): Promise<number> => (await fetch(gateway.url + path)).status
-      assert.deepEqual([await statusOf('/low'), await statusOf('/critical')], [503, 204])
+      const gateway = await serve(t, { routes, overload: { maxLoopDelay: '10ms' } })
+      await overload(t, gateway, 9, '/critical')
+      const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+      const clients = await burst(t, gateway, [get('/low'), get('/low'), get('/critical')])
+      await until(() => clients.every(({ text }) => text !== ''))
+      assert.deepEqual(
+        clients.map(({ text }) => text.slice(9, 12)),
+        ['204', '503', '204'],
+      )
     },
     encodedSlashes: async (t) => {
       const path = '/a/b%2Fc'

@@ -89,11 +89,6 @@ export interface RequestHandler {
   accept(x: Exchange, client: ClientStream, settings: ListenerSettings): void
   /** Handles a request that the listener must refuse, so that it is answered, counted and logged like any other. */
   refuse(x: Exchange, client: ClientStream, reply: Reply): void
-  /**
-   * Called after a turn of the event loop that may have left connections waiting to be accepted.
-   * @param isFirst true if the previous turn left none waiting.
-   */
-  onFullAcceptTurn?(isFirst: boolean): void
 }
 
 /** Settings of a listener that can change without reopening it. */

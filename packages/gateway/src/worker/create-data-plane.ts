@@ -10,7 +10,6 @@ import {
 } from '@sluice/core'
 import { PlanReader } from '../compile/plan-reader.js'
 import { compileSnapshot, type Snapshot } from '../compile/snapshot.js'
-import { Admission } from '../flow/admission.js'
 import { CachedClock } from '../lib/cached-clock.js'
 import { SharedTable } from '../lib/shared-table.js'
 import { ThreadPool } from '../lib/threads/thread-pool.js'
@@ -30,6 +29,7 @@ import { OutboundPool } from '../upstream/outbound/outbound-pool.js'
 import { type Network, systemNetwork } from '../upstream/transport/network.js'
 import { Upstream } from '../upstream/upstream.js'
 import { stateSamples, upstreamSamples } from '../upstream/upstream-samples.js'
+import { Admission } from './admission/admission.js'
 import type { DataPlane, Prepared, SendStepTrace } from './data-plane.js'
 import { descriptorLimit, reportDescriptors } from './descriptor-budget.js'
 import { drainInFlight, openConnections } from './drain-in-flight.js'
@@ -250,8 +250,8 @@ class WorkerDataPlane implements DataPlane {
     if (!isReady) this.#announceEnd()
   }
 
-  onLoopDelay(lateMs: number): void {
-    this.#admission.onLoopDelay(lateMs)
+  onLoopCheck(): void {
+    this.#admission.onLoopCheck()
   }
 
   setTargets({ outages, services }: TargetFacts): void {

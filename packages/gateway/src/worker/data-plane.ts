@@ -19,8 +19,8 @@ export interface DataPlane {
   readonly connections: number
   /** Sets the result of /-/readyz. Once it is false, every response asks its client to reconnect. */
   setReady(isReady: boolean): void
-  /** Reports a delay of the event loop in milliseconds; called about 50 times per second. */
-  onLoopDelay(lateMs: number): void
+  /** Checks how busy the event loop is; called about 50 times per second. */
+  onLoopCheck(): void
   /** Sets the targets that are out of service (all others are in service) and the pods of Services. */
   setTargets(targets: TargetFacts): void
   /** Reason why the `state` server is not used, or null. */

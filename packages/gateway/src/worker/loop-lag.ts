@@ -17,12 +17,12 @@ const BOUNDS_MS = [1, 2, 3, 5, 7.5, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1000,
 export class LoopLag {
   readonly #delays = new Histogram(BOUNDS_MS)
   readonly #timer: NodeJS.Timeout
-  readonly #onMeasured: (lateMs: number) => void
+  readonly #onMeasured: () => void
   #longestMs = 0
   #lastMono = performance.now()
 
-  /** @param onMeasured called with each delay in milliseconds. */
-  constructor(onMeasured: (lateMs: number) => void) {
+  /** @param onMeasured called after each measurement. */
+  constructor(onMeasured: () => void) {
     this.#onMeasured = onMeasured
     this.#timer = setInterval(() => this.#measure(), RESOLUTION_MS).unref()
   }
@@ -54,7 +54,7 @@ export class LoopLag {
     this.#lastMono = nowMono
     this.#longestMs = Math.max(this.#longestMs, lateMs)
     this.#delays.record(lateMs)
-    this.#onMeasured(lateMs)
+    this.#onMeasured()
     // A hang skips measurements. Count each of them as late, otherwise the hang would count only once.
     for (let leftMs = lateMs - RESOLUTION_MS; leftMs > 0; leftMs -= RESOLUTION_MS) this.#delays.record(leftMs)
   }

@@ -9,8 +9,6 @@ import { connectRaw } from '../testing/raw-connection.js'
 const CLIENTS = 100
 /** CPU time of the policy per request in milliseconds. */
 const POLICY_MS = 5
-/** Number of requests started within the first 40 ms of CPU time; the last one may run longer. */
-const MOST_TAKEN = 40 / POLICY_MS + 1
 const REQUEST = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
 
 for (const engine of ['uws', 'node'] as const) {
@@ -33,16 +31,20 @@ for (const engine of ['uws', 'node'] as const) {
       { catalog },
     )
     const clients = await Promise.all(Array.from({ length: CLIENTS }, () => connectRaw(t, gateway.port)))
-    for (let i = 0; i < 3; i++) {
-      burn(110)
-      gateway.plane.onLoopDelay(1000)
-    }
+    // The first turn of the event loop serves all, and is therefore long.
+    gateway.plane.onLoopCheck()
     for (const client of clients) client.send(REQUEST)
     await until(() => clients.every((client) => statusesOf(client.text).length === 1))
-    const statuses = clients.flatMap((client) => statusesOf(client.text))
+    gateway.plane.onLoopCheck()
+    assert.equal(runs, CLIENTS)
+    for (const client of clients) client.send(REQUEST)
+    burn(POLICY_MS)
+    await until(() => clients.every((client) => statusesOf(client.text).length === 2))
+    const statuses = clients.map((client) => statusesOf(client.text)[1])
     const served = statuses.filter((status) => status === 200).length
-    assert.equal(served, runs)
-    assert.ok(served <= MOST_TAKEN, `${served} were served`)
+    assert.equal(served, runs - CLIENTS)
+    // A hundred milliseconds are enough for about twenty, and others are served meanwhile.
+    assert.ok(served > 0 && served < CLIENTS * 0.8, `${served} were served`)
     assert.equal(statuses.filter((status) => status === 503).length, CLIENTS - served)
   })
 }

@@ -21,7 +21,7 @@ function fakePlane(journal: string[], gate: Promise<void> = Promise.resolve()): 
       return { activate: async () => void journal.push('activate'), discard: () => journal.push('discard') }
     },
     setReady: () => {},
-    onLoopDelay: () => {},
+    onLoopCheck: () => {},
     setTargets: () => {},
     setStepTraces: () => [],
     samples: () => [],

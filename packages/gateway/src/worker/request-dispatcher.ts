@@ -1,6 +1,5 @@
 import { type Exchange, PHASE, type Reply, type RoutedExchange, refusal } from '@sluice/core'
 import type { Snapshot } from '../compile/snapshot.js'
-import type { Admission } from '../flow/admission.js'
 import type { Lease, PipelineContext } from '../flow/context.js'
 import { Flow } from '../flow/flow.js'
 import { placeholderRoute } from '../flow/placeholder-route.js'
@@ -9,6 +8,8 @@ import type { Route } from '../flow/route.js'
 import { RoutingBody } from '../flow/routing-body.js'
 import type { ClientStream, ListenerSettings, RequestHandler } from '../listen/listener.js'
 import type { Match } from '../route/router.js'
+import type { Admission } from './admission/admission.js'
+import { type RequestServer, WaitingRequest } from './admission/waiting-request.js'
 import { EarlyRequests } from './early-requests.js'
 import type { StepTraceSession } from './messages.js'
 import { StepTracer, type StepTracerOptions } from './step-tracer.js'
@@ -26,7 +27,7 @@ const STOPPING = refusal('GW_OVERLOADED', 'this worker is stopping before it was
  * Entry point of a worker's pipeline: finds the route of each request and starts its flow. A worker listens
  * shortly before its first snapshot is active, and requests arriving in between wait.
  */
-export class RequestDispatcher implements RequestHandler {
+export class RequestDispatcher implements RequestHandler, RequestServer {
   /** The only variable that a reload changes. */
   #snapshot: Snapshot | null = null
   isReady = false
@@ -69,6 +70,7 @@ export class RequestDispatcher implements RequestHandler {
   drain(): void {
     const { waiting } = this.#early.take()
     for (const { x, client } of waiting) this.refuse(x, client, STOPPING)
+    for (const request of this.#admission.takeAll()) request.refuse(STOPPING)
   }
 
   /** Sets the open step traces. Returns the losses of those that end. */
@@ -77,10 +79,6 @@ export class RequestDispatcher implements RequestHandler {
     const lost = tracer.set(sessions)
     this.#tracer = tracer.isArmed ? tracer : null
     return lost
-  }
-
-  onFullAcceptTurn(isFirst: boolean): void {
-    this.#admission.onFullAcceptTurn(isFirst)
   }
 
   accept(x: Exchange, client: ClientStream, settings: ListenerSettings): void {
@@ -110,16 +108,42 @@ export class RequestDispatcher implements RequestHandler {
 
   #admit(route: Route, x: RoutedExchange, client: ClientStream, lease: Lease): void {
     const refused = this.#admission.refusalOf(route, this.#context.inFlight)
-    if (refused === null) {
-      const served = this.#tracer === null ? route : this.#tracer.routeFor(route, x)
-      new Flow(served, x, client, { context: this.#context, lease }).start()
-    } else {
-      // The route's policies have not run, but the record still names the route.
-      const flow = this.#leave(this.#snapshot!.placeholderRoute, x, client, lease)
-      x.route = route
-      if (this.#admission.isForDelay(refused)) refuseAfterBody(flow, refused)
-      else flow.refuse(refused)
+    if (refused !== null) this.#leaveRoute(route, x, client, lease).refuse(refused)
+    // While the worker drains, it waits for flows only.
+    else if (this.#admission.mustWait(route, x.startedMono) && !this.#context.isDraining)
+      this.#admission.add(new WaitingRequest(this, { route, x, client, lease }))
+    else this.#serve(route, x, client, lease)
+  }
+
+  #serve(route: Route, x: RoutedExchange, client: ClientStream, lease: Lease): void {
+    const served = this.#tracer === null ? route : this.#tracer.routeFor(route, x)
+    new Flow(served, x, client, { context: this.#context, lease }).start()
+  }
+
+  serveWaiting({ route, x, client, lease, invalid }: WaitingRequest): void {
+    try {
+      if (invalid === null) this.#serve(route, x, client, lease)
+      else this.#leaveRoute(route, x, client, lease).refuse(invalid)
+    } catch (error) {
+      // As in a listener, a failure costs only its own connection.
+      this.#context.report('listener_fault', { error: String(error) })
+      client.abort()
     }
+  }
+
+  refuseWaiting({ route, x, client, lease }: WaitingRequest, reply: Reply): void {
+    refuseAfterBody(this.#leaveRoute(route, x, client, lease), reply)
+  }
+
+  dropWaiting({ route, x, client, lease }: WaitingRequest): void {
+    this.#leaveRoute(route, x, client, lease).onClientAbort()
+  }
+
+  /** Returns the flow of a request whose policies do not run. Its record names the route. */
+  #leaveRoute(route: Route, x: RoutedExchange, client: ClientStream, lease: Lease): Flow {
+    const flow = this.#leave(this.#snapshot!.placeholderRoute, x, client, lease)
+    x.route = route
+    return flow
   }
 
   /** Collects the body, because the route depends on it, and then matches against the same snapshot. */
@@ -193,7 +217,8 @@ const MAX_DISCARDED_BYTES = 64 * 1024
 /** Refuses a request after discarding its short body. An answer before the end would cost the client its connection. */
 function refuseAfterBody(flow: Flow, reply: Reply): void {
   const { x, client } = flow
-  if (x.contentLength <= 0 || x.contentLength > MAX_DISCARDED_BYTES || client.waitsToContinue) {
+  const isShort = x.contentLength > 0 && x.contentLength <= MAX_DISCARDED_BYTES
+  if (!isShort || x.body !== null || client.waitsToContinue) {
     flow.refuse(reply)
     return
   }

@@ -27,9 +27,9 @@ export class Vitals {
   #collections = 0
   #collectionMs = 0
 
-  /** @param onLoopDelay called with each delay of the event loop in milliseconds. */
-  constructor(onLoopDelay: (lateMs: number) => void = () => {}) {
-    this.lag = new LoopLag(onLoopDelay)
+  /** @param onLoopCheck called after each measurement of the event loop's delay. */
+  constructor(onLoopCheck: () => void = () => {}) {
+    this.lag = new LoopLag(onLoopCheck)
     this.#observer = new PerformanceObserver((list) => {
       for (const { duration } of list.getEntries()) {
         this.#collections++

@@ -137,8 +137,8 @@ export class WorkerRuntime {
 
   #start(worker: number, secret: Uint8Array): void {
     this.#worker = worker
-    const vitals = new Vitals((lateMs) => {
-      this.#plane?.onLoopDelay(lateMs)
+    const vitals = new Vitals(() => {
+      this.#plane?.onLoopCheck()
       this.#reportChanges()
     })
     this.#vitals = vitals

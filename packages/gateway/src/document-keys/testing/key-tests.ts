@@ -6,8 +6,10 @@ import { compileUpstreams } from '../../compile/upstreams.js'
 import { CachedClock } from '../../lib/cached-clock.js'
 import { runToCompletion } from '../../lib/run-to-completion.js'
 import { SharedTable } from '../../lib/shared-table.js'
-import type { TestGateway } from '../../testing/gateway.js'
+import { type TestGateway, until } from '../../testing/gateway.js'
 import { closedPort, httpOrigin, type Origin } from '../../testing/origin.js'
+import { statusesOf } from '../../testing/raw-client.js'
+import { connectRaw, type RawConnection } from '../../testing/raw-connection.js'
 import { type Network, systemNetwork } from '../../upstream/transport/network.js'
 import type { Upstream } from '../../upstream/upstream.js'
 import { createDataPlane } from '../../worker/create-data-plane.js'
@@ -159,19 +161,45 @@ function leavesOf(schema: Schema, path: string): string[] {
 }
 
 /**
- * Simulates an overloaded event loop: several late ticks with real work, and then more work before the next request.
+ * Overloads a worker, so that requests have to wait: it has learned that each costs `costMs` of processor time.
+ * @param path path of a request that is answered without a target.
  */
-export function overload(gateway: TestGateway, lateMs: number, looks = 2): void {
-  for (let i = 0; i < looks; i++) {
-    work(lateMs + 5)
-    gateway.plane.onLoopDelay(lateMs)
-  }
-  work(60)
+export async function overload(
+  t: TestContext,
+  gateway: TestGateway,
+  costMs: number,
+  path = '/',
+): Promise<void> {
+  const count = 20
+  const client = await connectRaw(t, gateway.port)
+  const requests = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(count)
+  client.send(requests)
+  await until(() => statusesOf(client.text).length === count)
+  gateway.plane.onLoopCheck()
+  const before = process.cpuUsage()
+  client.send(requests)
+  await until(() => statusesOf(client.text).length === 2 * count)
+  work(count * costMs, before)
+  gateway.plane.onLoopCheck()
 }
 
-/** Uses the CPU for some milliseconds. */
-function work(ms: number): void {
-  const before = process.cpuUsage()
+/** Sends all requests so that they reach the gateway in one turn of the event loop. Returns the responses in their order. */
+export async function burst(
+  t: TestContext,
+  gateway: TestGateway,
+  requests: readonly string[],
+): Promise<RawConnection[]> {
+  const { connections } = gateway.plane
+  const clients: RawConnection[] = []
+  for (const _ of requests) clients.push(await connectRaw(t, gateway.port))
+  await until(() => gateway.plane.connections >= connections + clients.length)
+  for (const [i, request] of requests.entries()) clients[i]!.send(request)
+  work(20)
+  return clients
+}
+
+/** Uses the CPU until it has been used for some milliseconds. */
+function work(ms: number, before = process.cpuUsage()): void {
   for (;;) {
     const { user, system } = process.cpuUsage(before)
     if (user + system >= ms * 1000) return

@@ -114,11 +114,7 @@ class NodeListener implements Listener, Http1Host {
     this.port = socket.port
     this.#tls?.onSecure((secure) => this.#onSecure(secure))
     const usesDataEvents = this.#tls !== null || this.#options.usesDataEvents === true
-    socket.accept(
-      (accepted) => this.#admit(accepted),
-      { usesDataEvents },
-      (isFirst) => this.handler.onFullAcceptTurn?.(isFirst),
-    )
+    socket.accept((accepted) => this.#admit(accepted), { usesDataEvents })
   }
 
   /** Hands the listening socket over to the listener that replaces this one. */

@@ -84,7 +84,7 @@ export class EchoPlane implements DataPlane {
     this.#isReady = isReady
   }
 
-  onLoopDelay(): void {}
+  onLoopCheck(): void {}
 
   setTargets(): void {}
 

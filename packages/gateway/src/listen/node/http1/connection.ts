@@ -101,6 +101,8 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     try {
       const at = this.#process(bytes, to)
       if (at < to) this.#hold(Buffer.from(bytes.subarray(at, to)))
+      // The body may have been paused and resumed meanwhile.
+      else this.#resume()
     } catch (error) {
       this.#fault(error)
     } finally {

@@ -7,22 +7,18 @@ import type { OnSocket } from './server-socket.js'
 export class AcceptTurns {
   /** Number of connections that can be accepted per turn. */
   capacity: number
-  readonly #onFullTurn: (isFirst: boolean) => void
+  readonly #onFullTurn: () => void
   #accepted = 0
-  #wasFull = false
   #isWaiting = false
   readonly #endTurn = (): void => {
     const isFull = this.#accepted >= this.capacity
     this.#accepted = 0
     this.#isWaiting = false
-    // Watch the next turn too, because one that accepts nothing must be noticed.
-    if (isFull) this.#waitForEnd()
-    if (isFull) this.#onFullTurn(!this.#wasFull)
-    this.#wasFull = isFull
+    if (isFull) this.#onFullTurn()
   }
 
-  /** @param onFullTurn called after each full turn; the argument is true if the turn before was not full. */
-  constructor(capacity: number, onFullTurn: (isFirst: boolean) => void) {
+  /** @param onFullTurn called after each full turn. */
+  constructor(capacity: number, onFullTurn: () => void) {
     this.capacity = capacity
     this.#onFullTurn = onFullTurn
   }

@@ -24,11 +24,8 @@ const MOST_ACCEPTS_PER_TURN = 64
 /** A listening socket. */
 export interface ListeningSocket {
   readonly port: number
-  /**
-   * Starts accepting connections. If called again, the new receiver gets all later connections.
-   * @param onFullTurn called after each turn that may have left connections waiting; true if the turn before left none.
-   */
-  accept(onSocket: OnSocket, options: AcceptOptions, onFullTurn?: (isFirst: boolean) => void): void
+  /** Starts accepting connections. If called again, the new receiver gets all later connections. */
+  accept(onSocket: OnSocket, options: AcceptOptions): void
   /** Stops listening. Accepted connections stay open. */
   close(): void
 }
@@ -71,9 +68,8 @@ export async function openListeningSocket(options: ListeningOptions): Promise<Li
   const acceptors = servers.map(acceptorOf)
   return {
     port: portOf(servers[0])!,
-    accept(onSocket, accepting, onFullTurn = ignore) {
-      const turns = new AcceptTurns(servers.length, onFullTurn)
-      for (const accept of acceptors) accept(turns.counted(onSocket), accepting)
+    accept(onSocket, accepting) {
+      for (const accept of acceptors) accept(onSocket, accepting)
     },
     close() {
       for (const server of servers) server.close()
@@ -81,24 +77,21 @@ export async function openListeningSocket(options: ListeningOptions): Promise<Li
   }
 }
 
-function ignore(): void {}
-
 function portOf(server: net.Server | undefined): number | undefined {
   return (server?.address() as net.AddressInfo | undefined)?.port
 }
 
 function fromHandles(handles: readonly ListeningHandle[], port: number): ListeningSocket {
   /** Counts the accepted connections for the present receiver; null once closed. */
-  let current: AcceptTurns | null = new AcceptTurns(ACCEPTS_PER_TURN, ignore)
+  let current: AcceptTurns | null = new AcceptTurns(ACCEPTS_PER_TURN, () => {})
   return {
     port,
-    accept(onSocket, accepting, onFullTurn = ignore) {
+    accept(onSocket, accepting) {
       if (current === null) return
-      const turns = new AcceptTurns(current.capacity, (isFirst) => {
+      const turns = new AcceptTurns(current.capacity, () => {
         if (turns !== current) return
         for (const handle of handles.slice(turns.capacity)) acceptFrom(handle, counted, accepting)
         turns.capacity = handles.length
-        onFullTurn(isFirst)
       })
       current = turns
       const counted = turns.counted(onSocket)
