@@ -164,7 +164,10 @@ for (const engine of ['uws', 'node'] as const) {
       clients.map(({ text }) => statusesOf(text)[0]),
       [200, 200, 200, 200],
     )
-    assert.deepEqual(bodies.map(({ length }) => length).sort((a, b) => a - b), sizes)
+    assert.deepEqual(
+      bodies.map(({ length }) => length).sort((a, b) => a - b),
+      sizes,
+    )
   })
 
   test(`${engine}: a client that leaves while it waits is recorded, and its request is not sent`, async (t) => {

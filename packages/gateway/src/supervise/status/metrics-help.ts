@@ -10,7 +10,8 @@ import { SUPERVISOR_HELP } from './supervisor-samples.js'
 const TRAFFIC_HELP: Readonly<Record<string, string>> = {
   gw_requests_in_flight: 'Requests without a complete response yet.',
   gw_requests_shed_total: 'Requests refused because the worker was overloaded.',
-  gw_worker_overloaded: '1 if the worker has refused requests in the last second because it was too busy, else 0.',
+  gw_worker_overloaded:
+    '1 if the worker has refused requests in the last second because it was too busy, else 0.',
   gw_worker_waiting_requests: 'Requests that wait until the busy worker serves or refuses them.',
   gw_connections: 'Open client connections.',
   gw_websockets: 'Open WebSocket connections. They do not count as requests in flight.',
