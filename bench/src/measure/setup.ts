@@ -78,7 +78,7 @@ export async function openSetup(options: SetupOptions): Promise<Setup> {
       if (log !== null) audit = new LogAudit(gateway, options.node!, log.dataStream)
     } else systems.push(await foreignSystem(target))
     for (const name of peersOf(options)) {
-      const peer = await servers.add(startPeer(name, placement, origin.url))
+      const peer = await servers.add(startPeer(name, placement, origin.url, scenario.isCached))
       systems.push({ ...peer, name, cores: layout.systemCores, gateway: null })
     }
     return { scenario, layout, memoryBytes, origin, systems, audit, close: () => servers.stop() }
@@ -100,7 +100,8 @@ export function systemCount(
 
 /** Returns the peers that can do the same as the gateway in a scenario. */
 function peersOf({ scenario, peers }: Pick<SetupOptions, 'scenario' | 'peers'>): readonly PeerName[] {
-  return scenario.isPlainProxy && scenario.log === 'none' ? peers : []
+  const able = scenario.isCached === true ? peers.filter((name) => name !== 'envoy') : peers
+  return scenario.isPlainProxy && scenario.log === 'none' ? able : []
 }
 
 /**

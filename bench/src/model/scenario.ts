@@ -68,6 +68,10 @@ export interface Scenario {
   readonly system?: 'cache-server'
   /** True if any reverse proxy can be configured the same way, so that peers are measured too. */
   readonly isPlainProxy: boolean
+  /** True if peers cache all responses. */
+  readonly isCached?: boolean
+  /** Engine of the gateway's listener; default `uws`. */
+  readonly engine?: 'node'
 }
 
 /** A scenario with its numbers of connections. */

@@ -30,6 +30,7 @@ const COMPOUND: Readonly<Record<string, RegExp>> = {
   'apinizer-classic': /^[bc]-/,
   'wso2-mi': /^(?:cbr|xslt)-/,
   'apinizer-cache': /^/,
+  proxy: /^cached-/,
 }
 
 /** True if a scenario only proxies requests. */

@@ -43,12 +43,16 @@ export interface GatewayConfig {
   readonly workers: number
   readonly upstreams: Readonly<Record<string, object>>
   readonly routes: readonly object[]
+  /** Engine of the listener; default `uws`. */
+  readonly engine?: 'node' | undefined
   readonly log: { readonly sink: 'none' | 'elasticsearch' } & Readonly<Record<string, unknown>>
 }
 
 /** Initial document of a gateway. */
 export interface GatewayDocument extends GatewayConfig {
-  readonly listeners: readonly [{ readonly address: string; readonly limits: object }]
+  readonly listeners: readonly [
+    { readonly address: string; readonly engine?: 'node' | undefined; readonly limits: object },
+  ]
 }
 
 /** Destination of a gateway's traffic log. */
@@ -67,6 +71,7 @@ export function scenarioConfig(scenario: Scenario, originUrl: string, log: LogOu
     workers: scenario.workers,
     upstreams: { origin: { targets: [originUrl], ...UNBOUNDED_QUEUE, ...connections } },
     routes: scenario.routes,
+    engine: scenario.engine,
     log: logConfig(log),
   }
 }
@@ -93,13 +98,13 @@ interface WrittenDocument {
 /** Returns the document of a gateway on the given ports. */
 export function documentOf(
   { dir, host = LOOPBACK }: Placement,
-  config: GatewayConfig,
+  { engine, ...config }: GatewayConfig,
   { port, adminPort }: { readonly port: number; readonly adminPort: number },
 ): WrittenDocument {
   const limits = { connections: CONNECTIONS, connectionsPerClient: CONNECTIONS }
   const document: GatewayDocument & Readonly<Record<string, unknown>> = {
     version: 1,
-    listeners: [{ address: `${host}:${port}`, limits }],
+    listeners: [{ address: `${host}:${port}`, engine, limits }],
     admin: { address: `127.0.0.1:${adminPort}` },
     ...config,
     drain: { delay: '0s', timeout: '30s' },

@@ -11,17 +11,26 @@ const PIECE = 1024
 /** Maximum response size. Beyond it the configuration would be too long. */
 export const MOST_ANSWER_BYTES = PIECE * 256
 
-/** Returns the arguments of nginx as a reverse proxy. */
-export function nginxProxy(placement: Placement, port: number, origin: URL): readonly string[] {
+/** Returns the arguments of nginx as a reverse proxy. @param isCached true to cache responses */
+export function nginxProxy(
+  placement: Placement,
+  port: number,
+  origin: URL,
+  isCached: boolean,
+): readonly string[] {
+  const dir = join(placement.dir, `nginx-${port}`, 'cache')
+  const [path, use] = isCached
+    ? [`proxy_cache_path ${dir} keys_zone=c:10m max_size=64m;`, 'proxy_cache c; proxy_cache_valid 200 10m;']
+    : ['', '']
   return configured(
     placement,
     port,
-    `upstream origin { server ${origin.host}; keepalive ${KEPT}; keepalive_requests 100000000; }
+    `${path} upstream origin { server ${origin.host}; keepalive ${KEPT}; keepalive_requests 100000000; }
   server { listen ${placement.host ?? LOOPBACK}:${port} backlog=4096; client_max_body_size 0; client_body_buffer_size 256k;
     location / {
       proxy_pass http://origin; proxy_http_version 1.1; proxy_request_buffering off; proxy_buffers 16 16k;
       proxy_set_header Connection ""; proxy_set_header Host $http_host;
-      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; proxy_set_header X-Request-Id $request_id; } }`,
+      ${use} proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; proxy_set_header X-Request-Id $request_id; } }`,
   )
 }
 
@@ -57,9 +66,10 @@ function configured({ dir, cores }: Placement, port: number, servers: string): r
     (kind) => `${kind}_temp_path ${prefix}/${kind};`,
   )
   const config = join(prefix, 'nginx.conf')
+  // Started by root, nginx would serve as nobody, who cannot enter the folder of its cache.
   writeFileSync(
     config,
-    `worker_processes ${cores}; worker_rlimit_nofile 65536; daemon off; pid ${prefix}/pid; error_log stderr crit;
+    `${process.getuid?.() === 0 ? 'user root; ' : ''}worker_processes ${cores}; worker_rlimit_nofile 65536; daemon off; pid ${prefix}/pid; error_log stderr crit;
 events { worker_connections 32768; }
 http { access_log off; keepalive_requests 1000000000; keepalive_timeout 300s; tcp_nodelay on;
   ${temporary.join(' ')} ${servers} }

@@ -15,22 +15,26 @@ interface PeerKind {
    * Writes the configuration and returns the command: kept-alive connections to the origin, X-Forwarded-For and
    * X-Request-Id, a worker per core, no access log.
    */
-  command(placement: Placement, port: number, origin: URL): readonly string[]
+  command(placement: Placement, port: number, origin: URL, isCached: boolean): readonly string[]
 }
 
 const KINDS: Readonly<Record<PeerName, PeerKind>> = {
   nginx: {
     remedy: 'install the package nginx-light',
     versionOption: '-v',
-    command: (placement, port, origin) => nginxProxy(placement, port, origin),
+    command: nginxProxy,
   },
   haproxy: {
     remedy: 'install the package haproxy',
     versionOption: '-v',
-    command: ({ dir, cores, host }, port, origin) => [
+    command: ({ dir, cores, host }, port, origin, isCached) => [
       '-db',
       '-f',
-      written(dir, `haproxy-${port}.cfg`, haproxyConfig(port, origin.host, cores, host)),
+      written(
+        dir,
+        `haproxy-${port}.cfg`,
+        haproxyConfig({ port, origin: origin.host, threads: cores, isCached }, host),
+      ),
     ],
   },
   envoy: {
@@ -56,12 +60,13 @@ export async function startPeer(
   name: PeerName,
   placement: Placement,
   originUrl: string,
+  isCached = false,
 ): Promise<RunningServer> {
   const file = findProgram(name)
   if (file === null) throw new Error(missingPeer(name) ?? name)
   const port = await freePort()
   const version = programVersion(file, KINDS[name].versionOption) ?? 'unknown'
-  const command = [file, ...KINDS[name].command(placement, port, new URL(originUrl))]
+  const command = [file, ...KINDS[name].command(placement, port, new URL(originUrl), isCached)]
   return startServer({ name, version, port, placement, command })
 }
 
@@ -71,8 +76,21 @@ function written(dir: string, name: string, text: string): string {
   return file
 }
 
+interface HaproxyOptions {
+  readonly port: number
+  readonly origin: string
+  readonly threads: number
+  readonly isCached: boolean
+}
+
 /** Without `maxconn`: HAProxy derives it from the limit of open files and refuses to start with more. */
-function haproxyConfig(port: number, origin: string, threads: number, host = LOOPBACK): string {
+function haproxyConfig({ port, origin, threads, isCached }: HaproxyOptions, host = LOOPBACK): string {
+  const [cache, use] = isCached
+    ? [
+        'cache c\n  total-max-size 64\n  max-age 600\n',
+        '  http-request cache-use c\n  http-response set-header Cache-Control max-age=600\n  http-response cache-store c\n',
+      ]
+    : ['', '']
   return `global
   nbthread ${threads}
 defaults
@@ -85,9 +103,9 @@ defaults
   option http-keep-alive
   option http-no-delay
   http-reuse always
-frontend in
+${cache}frontend in
   bind ${host}:${port} backlog 4096
-  option forwardfor
+${use}  option forwardfor
   http-request set-header X-Request-Id %[uuid()]
   default_backend origin
 backend origin

@@ -154,6 +154,22 @@ for (const name of PEERS) {
   })
 }
 
+for (const name of ['nginx', 'haproxy'] as const) {
+  test(`${name} answers a second request from its cache`, async (t) => {
+    const missing = missingPeer(name)
+    if (missing !== null) return t.skip(missing)
+    let count = 0
+    const upstream = await origin(t, (request, response) => {
+      count++
+      request.resume().once('end', () => response.setHeader('content-length', 5).end('hello'))
+    })
+    const peer = await startPeer(name, placement(t), upstream, true)
+    t.after(() => peer.stop())
+    for (let i = 0; i < 3; i++) assert.equal(await (await fetch(peer.url)).text(), 'hello')
+    assert.equal(count, 1)
+  })
+}
+
 test('a program that is not there has no file, one that is there has a version', () => {
   assert.equal(findProgram('no-such-program-anywhere'), null)
   assert.equal(versionOf('no-such-program-anywhere', '-v'), null)

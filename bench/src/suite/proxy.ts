@@ -1,5 +1,5 @@
 import type { Scenario, Suite } from '../model/scenario.js'
-import { get, KB, post, SMALL_ANSWER, scenario, size } from './scenario-parts.js'
+import { get, KB, post, SMALL_ANSWER, scenario, size, withPolicies } from './scenario-parts.js'
 
 const GET = scenario('get', 'GET', get())
 
@@ -7,6 +7,16 @@ function postOf(kilobytes: number, changes: Partial<Scenario> = {}): Scenario {
   const { bytes, id, title } = size(kilobytes * KB, kilobytes, 'KB')
   return scenario(`post-${id}`, `POST ${title}`, post(bytes), changes)
 }
+
+/** Cache hits, beside the caches of peers. */
+const CACHED: Partial<Scenario> = {
+  ...withPolicies([{ use: 'response-cache', with: { forced: { ttl: '10m' } } }]),
+  ...{ isPlainProxy: true, isCached: true },
+}
+const CACHE_HITS = [
+  scenario('cached-get', 'GET, cached', get(), CACHED),
+  scenario('cached-get-node', 'GET, cached, engine node', get(), { ...CACHED, engine: 'node' }),
+]
 
 /** A few seconds, to check that everything works. Its figures are not valid. */
 export const smoke: Suite = {
@@ -28,6 +38,7 @@ export const proxy: Suite = {
     scenario: one,
     connections: [64],
   })),
+  variants: CACHE_HITS.map((one) => ({ scenario: one, connections: [64] })),
   warmUpSeconds: 2,
   seconds: 3,
   repetitions: 6,
