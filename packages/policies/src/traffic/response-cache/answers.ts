@@ -44,6 +44,22 @@ export function answerWith(stored: StoredResponse, facts: RequestFacts, { now, s
   return substitute(stored.status, stored.headers.concat(own), stored.body)
 }
 
+/** Answers an unconditional request with a fresh stored response. @param showsStatus true to add Cache-Status */
+export function hitWith(
+  stored: StoredResponse,
+  facts: RequestFacts,
+  now: number,
+  showsStatus: boolean,
+): Reply {
+  const age = Math.floor(ageOf(stored, now) / 1000)
+  const ttl = ttlOf(stored, now)
+  const last = stored.lastHit
+  if (last !== null && last.age === age && last.ttl === ttl) return last.reply
+  const reply = answerWith(stored, facts, { now, status: showsStatus ? `hit; ttl=${ttl}` : null })
+  stored.lastHit = { age, ttl, reply }
+  return reply
+}
+
 /** Returns the `ttl` parameter of Cache-Status, in whole seconds. */
 export function ttlOf(stored: StoredResponse, now: number): number {
   return Math.floor((stored.freshness.lifetimeMs - ageOf(stored, now)) / 1000)

@@ -6,7 +6,7 @@ import {
   type Reply,
   type Slot,
 } from '@sluice/core'
-import { answerWith, ttlOf } from './answers.js'
+import { answerWith, hitWith, ttlOf } from './answers.js'
 import { type CacheLookup, type ForwardReason, openLookup, type Wait } from './cache-lookup.js'
 import { InFlightFetch, type WaitResult } from './in-flight-fetch.js'
 import { compileKey, compileUri, hasOtherCookies, MAX_KEY_CHARS, uriOf } from './key.js'
@@ -127,7 +127,9 @@ export class ResponseCache {
   }
 
   #answer(stored: StoredResponse, { facts, waits }: CacheQuery, now: number): Reply {
-    if (!this.#settings.showsStatus) return answerWith(stored, facts, { now, status: null })
+    const { showsStatus } = this.#settings
+    if (waits === 0 && !facts.isConditional) return hitWith(stored, facts, now, showsStatus)
+    if (!showsStatus) return answerWith(stored, facts, { now, status: null })
     const status = waits > 0 ? 'fwd=uri-miss; collapsed' : `hit; ttl=${ttlOf(stored, now)}`
     return answerWith(stored, facts, { now, status })
   }

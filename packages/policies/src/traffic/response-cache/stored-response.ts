@@ -1,4 +1,4 @@
-import { headerJoined, headerValue, httpDate, type StoredResponseFacts } from '@sluice/core'
+import { headerJoined, headerValue, httpDate, type Reply, type StoredResponseFacts } from '@sluice/core'
 import type { Freshness } from './freshness.js'
 
 /** Fields of a single delivery, which are not stored. */
@@ -25,7 +25,7 @@ const OF_BODY: ReadonlySet<string> = new Set([
   'repr-digest',
 ])
 /** Approximate overhead of a stored response besides its text and body. */
-const OVERHEAD_BYTES = 640
+const OVERHEAD_BYTES = 960
 const MAX_TAGS = 64
 const MAX_TAG_CHARS = 256
 
@@ -43,8 +43,16 @@ export interface StoredParts {
   readonly receivedAt: number
 }
 
-/** An immutable stored response. */
+/** The last complete reply with a stored response. It is reused until its Age or `ttl` changes. */
+interface LastHit {
+  readonly age: number
+  readonly ttl: number
+  readonly reply: Reply
+}
+
+/** A stored response. Only `lastHit` changes. */
 export interface StoredResponse extends StoredParts {
+  lastHit: LastHit | null
   readonly etag: string | null
   readonly lastModified: string | null
   /** Size in the store, in bytes. */
@@ -59,6 +67,7 @@ export function storedResponse(parts: StoredParts): StoredResponse {
     etag: headerValue(headers, 'etag'),
     lastModified: headerValue(headers, 'last-modified'),
     size: OVERHEAD_BYTES + body.length + 2 * charsOf(parts),
+    lastHit: null,
   }
 }
 
