@@ -86,6 +86,7 @@ export type { KubernetesPlan, ServicePlan } from './plan/plan-kubernetes.js'
 export type {
   Address,
   KeyPairPlan,
+  ListenerCertificatePlan,
   ListenerLimits,
   ListenerPlan,
   ListenerTlsPlan,

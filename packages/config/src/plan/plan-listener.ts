@@ -35,14 +35,20 @@ export interface KeyPairPlan {
   readonly keyFile: string
 }
 
+/** A certificate that a listener shows. */
+export interface ListenerCertificatePlan extends KeyPairPlan {
+  /** File of the stapled OCSP response. Absent: none. */
+  readonly ocspFile?: string
+}
+
 /** A certificate for certain server names. */
-export interface NamedCertificatePlan extends KeyPairPlan {
+export interface NamedCertificatePlan extends ListenerCertificatePlan {
   /** Server names. Empty: the names in the certificate. */
   readonly serverNames: readonly string[]
 }
 
 /** TLS settings of a listener. */
-export interface ListenerTlsPlan extends KeyPairPlan {
+export interface ListenerTlsPlan extends ListenerCertificatePlan {
   /** Additional certificates by server name. Other clients get the listener's default certificate. */
   readonly certificates: readonly NamedCertificatePlan[]
   /** CA file for client certificates, or null if none are requested. */

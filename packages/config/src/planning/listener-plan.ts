@@ -2,7 +2,7 @@ import { parseDuration, parseSize } from '@sluice/core'
 import { isIssue } from '../diagnostic/issue.js'
 import { parseAddress } from '../grammar/address.js'
 import type { AdminPlan, Http2Plan, KeyPairPlan, ListenerPlan, ListenerTlsPlan } from '../plan/plan.js'
-import type { Address } from '../plan/plan-listener.js'
+import type { Address, ListenerCertificatePlan } from '../plan/plan-listener.js'
 import type { Document, ListenerDocument } from '../schema/document.js'
 
 /** Default of nginx, and the fixed head timeout of uWebSockets.js. */
@@ -61,8 +61,12 @@ export function adminPlan({ address, tls, tokens, ui }: Document['admin']): Admi
 function listenerTlsPlan(tls: ListenerDocument['tls']): ListenerTlsPlan | null {
   if (tls === undefined) return null
   const { certificates, clientCaFile = null, clientCertificate = 'required', minVersion = 'TLSv1.2' } = tls
-  const named = certificates.map((each) => ({ ...keyPairPlan(each), serverNames: each.serverNames }))
-  return { ...keyPairPlan(tls), certificates: named, clientCaFile, clientCertificate, minVersion }
+  const named = certificates.map((each) => ({ ...certificatePlan(each), serverNames: each.serverNames }))
+  return { ...certificatePlan(tls), certificates: named, clientCaFile, clientCertificate, minVersion }
+}
+
+function certificatePlan(tls: KeyPairPlan & { ocspFile?: string }): ListenerCertificatePlan {
+  return { ...keyPairPlan(tls), ...(tls.ocspFile === undefined ? {} : { ocspFile: tls.ocspFile }) }
 }
 
 function keyPairPlan({ certFile, keyFile }: KeyPairPlan): KeyPairPlan {

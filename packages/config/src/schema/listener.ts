@@ -7,9 +7,19 @@ export const certificate = {
   keyFile: filePath('Private key file, PEM.'),
 }
 
+/** Certificate of a listener, with its stapled OCSP response. */
+const listenerCertificate = {
+  ...certificate,
+  ocspFile: Type.Optional(
+    filePath(
+      'OCSP response for the certificate, DER. It is sent to clients that ask for it (`engine: node`). A response for another certificate is ignored.',
+    ),
+  ),
+}
+
 const namedCertificate = object(
   {
-    ...certificate,
+    ...listenerCertificate,
     serverNames: Type.Array(text('host-pattern'), {
       default: [],
       maxItems: 100,
@@ -108,7 +118,7 @@ export const listenerSchema = object(
     tls: Type.Optional(
       object(
         {
-          ...certificate,
+          ...listenerCertificate,
           certificates: Type.Array(namedCertificate, {
             default: [],
             maxItems: 1000,

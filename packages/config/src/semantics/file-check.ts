@@ -11,6 +11,13 @@ export function checkPemFile(inspection: Inspection, file: string, path: Documen
   checkFile(inspection, { file, path, findProblem })
 }
 
+/** Checks that an OCSP response exists and is DER: it starts with the tag of a SEQUENCE, 0x30. */
+export function checkOcspFile(inspection: Inspection, file: string, path: DocumentPath): void {
+  const findProblem = () =>
+    inspection.readEnd(file).startsWith('0') ? null : 'is not an OCSP response in DER'
+  checkFile(inspection, { file, path, findProblem })
+}
+
 /** Checks that a geolocation database exists and has the right format. */
 export function checkGeoDatabase(inspection: Inspection, file: string, path: DocumentPath): void {
   const findProblem = () =>

@@ -3,7 +3,7 @@ import { isIssue } from '../diagnostic/issue.js'
 import { isLoopback, parseAddress } from '../grammar/address.js'
 import { certificateNames } from '../grammar/certificate-names.js'
 import type { ListenerDocument } from '../schema/document.js'
-import { checkPemFile } from './file-check.js'
+import { checkOcspFile, checkPemFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
 import { checkKeyPair } from './key-pair-check.js'
 
@@ -32,9 +32,11 @@ function checkListenerTls(
   tls: NonNullable<ListenerDocument['tls']>,
   path: DocumentPath,
 ): void {
-  checkKeyPair(inspection, tls, path)
-  for (const [each, eachPath] of inspection.origins.entries(tls.certificates, [...path, 'certificates']))
+  const named = inspection.origins.entries(tls.certificates, [...path, 'certificates'])
+  for (const [each, eachPath] of [[tls, path] as const, ...named]) {
     checkKeyPair(inspection, each, eachPath)
+    if (each.ocspFile !== undefined) checkOcspFile(inspection, each.ocspFile, [...eachPath, 'ocspFile'])
+  }
   warnOfSharedNames(inspection, tls.certificates, [...path, 'certificates'])
   if (tls.clientCaFile !== undefined) checkPemFile(inspection, tls.clientCaFile, [...path, 'clientCaFile'])
 }
@@ -74,6 +76,7 @@ const UNSUPPORTED_BY_UWS = [
   ['tls', 'clientCaFile'],
   ['tls', 'clientCertificate'],
   ['tls', 'minVersion'],
+  ['tls', 'ocspFile'],
   ['http2'],
 ] as const
 
@@ -87,7 +90,8 @@ function checkUwsSupport({ report }: Inspection, listener: ListenerDocument, pat
       message: 'engine: uws reads certificates only when the listener opens, so a renewal needs a restart',
       remedy: 'use engine: node, which loads renewed files within 10 s, or restart after each renewal',
     })
-  for (const keys of UNSUPPORTED_BY_UWS) {
+  const named = listener.tls?.certificates.map((_, i) => ['tls', 'certificates', i, 'ocspFile']) ?? []
+  for (const keys of [...UNSUPPORTED_BY_UWS, ...named]) {
     const value = valueAt(listener, keys)
     if (value === undefined || value === false) continue
     report.add({

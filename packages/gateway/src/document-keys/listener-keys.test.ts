@@ -6,7 +6,12 @@ import type { TestContext } from 'node:test'
 import tls from 'node:tls'
 import { loadOrThrow } from '@sluice/config/testing'
 import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
-import { certificateFiles, shownName } from '../listen/testing/certificate-files.js'
+import {
+  certificateFiles,
+  shownName,
+  stapledFiles,
+  stapledStatus,
+} from '../listen/testing/certificate-files.js'
 import { type TestGateway, until } from '../testing/gateway.js'
 import { echoOrigin, httpOrigin, rawOrigin } from '../testing/origin.js'
 import { sendRaw, statusesOf } from '../testing/raw-client.js'
@@ -117,6 +122,29 @@ testKeys('listeners', {
   'tls.certificates.certFile': byName,
   'tls.certificates.keyFile': byName,
   'tls.certificates.serverNames': byName,
+  'tls.ocspFile': async (t) => {
+    const stapled = stapledFiles(t)
+    const { ocspFile, ...bare } = stapled
+    const { port } = await echoing(t, { engine: 'node', tls: stapled })
+    assert.match(await stapledStatus(port), /Cert Status: good/)
+    for (const without of [bare, { ...certificateFiles(t), ocspFile }]) {
+      const gateway = await echoing(t, { engine: 'node', tls: without })
+      assert.match(await stapledStatus(gateway.port), /no response sent/)
+    }
+    await refused({ tls: stapled }, /tls\.ocspFile needs engine: node/)(t)
+    await refused(
+      { engine: 'node', tls: { ...bare, ocspFile: bare.certFile } },
+      /not an OCSP response in DER/,
+    )(t)
+  },
+  'tls.certificates.ocspFile': async (t) => {
+    const certificates = [{ ...stapledFiles(t), serverNames: ['a.test'] }]
+    const listener = { tls: { ...certificateFiles(t), certificates } }
+    const { port } = await echoing(t, { engine: 'node', ...listener })
+    assert.match(await stapledStatus(port, 'a.test'), /Cert Status: good/)
+    assert.match(await stapledStatus(port, 'b.test'), /no response sent/)
+    await refused(listener, /ocspFile needs engine: node/)(t)
+  },
   'tls.clientCaFile': async (t) => {
     const clientCaFile = certificateFiles(t, 'renewed').certFile
     const tls = { ...certificateFiles(t), clientCaFile }

@@ -23,7 +23,7 @@ export const ABILITIES: readonly Ability[] = [
   { what: 'limits.keepAlive, headTimeout', uws: 'no, 10 s', node: 'yes' },
   { what: 'tls.certificates (SNI)', uws: 'yes', node: 'yes' },
   { what: 'certificates renewed', uws: 'at a restart', node: 'within 10 s' },
-  { what: 'tls.clientCaFile, clientCertificate, minVersion', uws: 'no', node: 'yes' },
+  { what: 'tls.clientCaFile, clientCertificate, minVersion, ocspFile', uws: 'no', node: 'yes' },
   { what: 'proxyProtocol', uws: 'no', node: 'yes' },
   { what: 'HTTP/2', uws: 'no', node: 'over TLS by ALPN; else with http2.priorKnowledge' },
   { what: 'WebSocket', uws: 'up to 1 MB, uncompressed', node: 'yes' },

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import tls from 'node:tls'
-import type { KeyPairPlan, ListenerTlsPlan } from '@sluice/config'
+import type { KeyPairPlan, ListenerCertificatePlan, ListenerTlsPlan } from '@sluice/config'
 import { FAKE_CERTIFICATES } from '../../admin/testing/test-certificate.js'
 import { until } from '../../testing/gateway.js'
 
@@ -24,6 +24,31 @@ export function certificateFiles(t: TestContext, name: CertificateName = 'localh
 export function writeCertificate({ certFile, keyFile }: KeyPairPlan, name: CertificateName): void {
   writeFileSync(certFile, FAKE_CERTIFICATES[name].cert)
   writeFileSync(keyFile, FAKE_CERTIFICATES[name].key)
+}
+
+/** Creates a certificate authority, a certificate and its OCSP response with `openssl`. */
+export function stapledFiles(t: TestContext): Required<ListenerCertificatePlan> {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-ocsp-'))
+  t.after(() => rmSync(dir, { recursive: true }))
+  const openssl = (command: string): unknown =>
+    execFileSync('openssl', command.split(' '), { cwd: dir, stdio: ['ignore', 'pipe', 'ignore'] })
+  const key = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'
+  openssl(`req -x509 ${key} -days 30 -subj /CN=ca -keyout ca.key -out ca.pem`)
+  openssl(`req ${key} -subj /CN=leaf -keyout key.pem -out leaf.csr`)
+  openssl('x509 -req -in leaf.csr -CA ca.pem -CAkey ca.key -set_serial 0x00C0FFEE11 -days 30 -out cert.pem')
+  writeFileSync(join(dir, 'index'), 'V\t991231000000Z\t\tC0FFEE11\tunknown\t/CN=leaf\n')
+  const signer = '-index index -CA ca.pem -rsigner ca.pem -rkey ca.key'
+  openssl(`ocsp ${signer} -issuer ca.pem -cert cert.pem -ndays 7 -respout ocsp.der`)
+  const [certFile, keyFile, ocspFile] = ['cert.pem', 'key.pem', 'ocsp.der'].map((name) => join(dir, name))
+  return { certFile: certFile!, keyFile: keyFile!, ocspFile: ocspFile! }
+}
+
+/** Returns what `openssl s_client -status` reports about the stapled OCSP response. */
+export function stapledStatus(port: number, servername = 'localhost'): Promise<string> {
+  const command = ['s_client', '-connect', `127.0.0.1:${port}`, '-servername', servername, '-status']
+  return new Promise((resolve) => {
+    execFile('openssl', command, (_error, stdout) => resolve(stdout)).stdin?.end()
+  })
 }
 
 /** Returns TLS settings of a listener with these files and defaults for the rest. */

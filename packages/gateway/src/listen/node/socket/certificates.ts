@@ -1,4 +1,4 @@
-import { constants, createHash } from 'node:crypto'
+import { constants, createHash, X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import tls from 'node:tls'
 import type { ListenerTlsPlan } from '@sluice/config'
@@ -16,6 +16,8 @@ export class Certificates {
   #own: tls.SecureContextOptions = {}
   #byName = new Map<string, tls.SecureContext>()
   #digest = ''
+  /** OCSP responses by the bytes of the certificate. */
+  #staples = new Map<string, Buffer>()
 
   /** @throws Error if a file cannot be read, or if a key does not match its certificate. */
   constructor(plan: ListenerTlsPlan) {
@@ -31,6 +33,16 @@ export class Certificates {
   /** SHA-256 of the TLS settings, certificates and client CAs. Sessions must not outlive a change of any of them. */
   get digest(): string {
     return this.#digest
+  }
+
+  /** True if at least one certificate has an OCSP response. */
+  get hasStaples(): boolean {
+    return this.#staples.size > 0
+  }
+
+  /** Returns the OCSP response for a certificate in DER, or null if it has none. */
+  stapleOf(certificate: Buffer): Buffer | null {
+    return this.#staples.get(certificate.toString('latin1')) ?? null
   }
 
   /** Returns the certificate for a server name, or undefined to use the default. */
@@ -58,6 +70,12 @@ export class Certificates {
     const digest = createHash('sha256').update(JSON.stringify(contents)).digest('hex')
     const [own, ...named] = pairs.map((pair) => this.#optionsOf({ ...pair, ...(ca && { ca }) }, digest))
     tls.createSecureContext(own)
+    const staples = new Map<string, Buffer>()
+    for (const { certFile, ocspFile } of [this.#plan, ...certificates]) {
+      const response = ocspFile === undefined ? null : readFileSync(ocspFile)
+      const { raw, serialNumber } = new X509Certificate(readFileSync(certFile))
+      if (response?.includes(Buffer.from(serialNumber, 'hex'))) staples.set(raw.toString('latin1'), response)
+    }
     const byName = new Map<string, tls.SecureContext>()
     for (const [i, { certFile, serverNames }] of certificates.entries()) {
       const context = tls.createSecureContext(named[i])
@@ -66,6 +84,7 @@ export class Certificates {
     }
     this.#own = own!
     this.#digest = digest
+    this.#staples = staples
     this.#byName = byName
     return true
   }
@@ -85,8 +104,12 @@ export class Certificates {
 
   #files(): string[] {
     const { clientCaFile, certificates } = this.#plan
-    const pairs = [this.#plan, ...certificates].flatMap(({ certFile, keyFile }) => [certFile, keyFile])
-    return clientCaFile === null ? pairs : [...pairs, clientCaFile]
+    const own = [this.#plan, ...certificates].flatMap(({ certFile, keyFile, ocspFile }) => [
+      certFile,
+      keyFile,
+      ...(ocspFile === undefined ? [] : [ocspFile]),
+    ])
+    return clientCaFile === null ? own : [...own, clientCaFile]
   }
 }
 

@@ -70,6 +70,9 @@ export class TlsServer {
       handshakeTimeout: handshakeMs,
       ticketKeys: this.#ticketKeys(),
     })
+    // Node.js calls JavaScript in every handshake if there is such a listener.
+    if (certificates.hasStaples)
+      server.on('OCSPRequest', (certificate, _issuer, done) => done(null, certificates.stapleOf(certificate)))
     // After a failed handshake there is no request to answer.
     server.on('tlsClientError', (_error, socket) => socket.destroy())
     server.on('secureConnection', (socket) => {
