@@ -1,5 +1,6 @@
-import { ByteCollector, type DeliveredExchange, type Reply } from '@sluice/core'
+import type { DeliveredExchange, Reply } from '@sluice/core'
 import type { BodyReceiver, ClientStream } from '../listen/listener.js'
+import { ArrivingBody } from './arriving-body.js'
 import { REFUSALS } from './refusals.js'
 
 const EMPTY = new Uint8Array(0)
@@ -15,10 +16,11 @@ export interface BodyReader {
   refuse(reply: Reply): void
 }
 
-/** Collects a whole request body, up to the limit of the exchange. */
+/** Collects a whole request body, up to the limits of the exchange and the worker. Call `drop` when the reader is over. */
 export class BodyCollector implements BodyReceiver {
   readonly #reader: BodyReader
-  readonly #bytes = new ByteCollector()
+  /** Bytes so far; null for a body in one piece. */
+  #arriving: ArrivingBody | null = null
   #done: (() => void) | null = null
 
   constructor(reader: BodyReader) {
@@ -44,16 +46,33 @@ export class BodyCollector implements BodyReceiver {
     x.requestBytes += chunk.length
     if (x.record.capture !== null) x.record.capture.onRequestChunk(chunk)
     if (x.requestBytes > x.bodyLimit) {
-      this.#done = null
-      reader.refuse(REFUSALS.tooLarge)
+      this.#refuse(REFUSALS.tooLarge)
       return
     }
-    this.#bytes.add(chunk)
+    const isWhole = isLast && this.#arriving === null
+    if (!isWhole) {
+      this.#arriving ??= new ArrivingBody()
+      if (!this.#arriving.add(chunk)) {
+        this.#refuse(REFUSALS.overloaded)
+        return
+      }
+    }
     reader.onBodyBytes(chunk.length)
     if (!isLast) return
-    x.body = this.#bytes.toBuffer()
+    x.body = isWhole ? Buffer.from(chunk) : this.#arriving!.take()
     const done = this.#done
     this.#done = null
     done()
+  }
+
+  #refuse(reply: Reply): void {
+    this.#done = null
+    this.drop()
+    this.#reader.refuse(reply)
+  }
+
+  /** Releases the bytes of an incomplete body. */
+  drop(): void {
+    this.#arriving?.drop()
   }
 }

@@ -50,6 +50,7 @@ export class Flow implements ExchangeFlow {
   isOver = false
   readonly #lease: Lease
   #proxy: ProxyPass | null = null
+  #collector: BodyCollector | null = null
   #reply: Reply | null = null
   /** Hook that answered in place of the upstream. */
   #substituting: Hook | null = null
@@ -107,7 +108,8 @@ export class Flow implements ExchangeFlow {
     else if (this.x.body !== null) this.runPhase(hooks, this, this.#act)
     else {
       this.timer.waitIn(PHASE.requestBody, 'request-body', this.x.pace.bodyIdleMs)
-      new BodyCollector(this).collect(() => {
+      this.#collector = new BodyCollector(this)
+      this.#collector.collect(() => {
         this.timer.enter(PHASE.requestChain)
         this.runPhase(hooks, this, this.#act)
       })
@@ -208,6 +210,7 @@ export class Flow implements ExchangeFlow {
     this.isOver = true
     const { context, route, x } = this
     this.timer.stop()
+    this.#collector?.drop()
     x.end(this.timer.readClock())
     // The response was delivered, but the call to the upstream failed.
     if (x.upstreamStatus >= 500 && x.result === 'success' && this.#substituting === null) x.result = 'error'

@@ -4,6 +4,10 @@ import { PolicyFailure, type Reply, refusal } from '@sluice/core'
 /** Refusals that do not depend on a route, built once. */
 export const REFUSALS = {
   tooLarge: refusal('GW_BODY_TOO_LARGE', 'the request body is larger than this route accepts'),
+  overloaded: refusal('GW_OVERLOADED', 'too many request bodies are arriving at the same time', [
+    'retry-after',
+    '1',
+  ]),
   tooSlow: refusal('GW_REQUEST_TIMEOUT', 'the request body did not arrive in time'),
   tooLong: refusal('GW_REQUEST_TIMEOUT', 'the request body was not complete before timeouts.total expired'),
   policyFailed: refusal('GW_POLICY_ERROR', 'a policy of this route failed; the request was refused'),

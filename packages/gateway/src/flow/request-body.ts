@@ -1,8 +1,10 @@
-import { ByteCollector, type Exchange, isMessageLookalike, plainName } from '@sluice/core'
+import { type Exchange, isMessageLookalike, plainName, type Reply } from '@sluice/core'
 import { BodyBlock, copyBody } from '../lib/body-block.js'
 import { isForwardingField } from '../listen/client-address.js'
 import type { BodyReceiver, ClientStream } from '../listen/listener.js'
 import type { Transport, Upload } from '../upstream/transport/transport.js'
+import { ArrivingBody } from './arriving-body.js'
+import { REFUSALS } from './refusals.js'
 
 /** Receiver of the request body's progress. */
 export interface RequestBodyObserver {
@@ -11,6 +13,8 @@ export interface RequestBodyObserver {
   /** Called with each chunk, which is valid only during the call. */
   onBodyProgress(chunk: Uint8Array): void
   onBodyEnd(): void
+  /** Called when the body exceeds a limit. */
+  onOverflow(reply: Reply): void
   /** Called when the target stops reading. Until `onBodyWanted`, the client is not responsible for the delay. */
   onBodyHeld(): void
   onBodyWanted(): void
@@ -38,7 +42,7 @@ export class RequestBody implements BodyReceiver {
   #keptBytes = 0
   #upload: Upload | null = null
   /** Bytes received before an attempt can start; null if there are none. */
-  #gathered: ByteCollector | null = null
+  #gathered: ArrivingBody | null = null
   #isReady = false
   /** True if part of the body is no longer available, so that no other attempt can be made. */
   #isSpent = false
@@ -87,14 +91,18 @@ export class RequestBody implements BodyReceiver {
   }
 
   #gather(chunk: Uint8Array, isLast: boolean): void {
-    this.#gathered ??= new ByteCollector()
+    this.#gathered ??= new ArrivingBody()
     const gathered = this.#gathered
-    gathered.add(chunk)
-    if (isLast) this.whole = gathered.toBuffer()
+    if (!gathered.add(chunk)) {
+      this.destroy()
+      this.#observer.onOverflow(REFUSALS.overloaded)
+      return
+    }
+    if (isLast) this.whole = gathered.take()
     else if (gathered.size < this.#x.pace.bodyBufferBytes) return
     else {
       this.#keptBytes = gathered.size
-      this.#kept.push(gathered.toBuffer())
+      this.#kept.push(gathered.take())
       this.#client.pauseBody()
     }
     this.#gathered = null
@@ -156,6 +164,7 @@ export class RequestBody implements BodyReceiver {
 
   destroy(): void {
     this.#isReady = true
+    this.#gathered?.drop()
     this.#gathered = null
     this.#kept = []
     this.#upload?.destroy()

@@ -44,6 +44,7 @@ export class RoutingBody implements ClientOwner, Deadline, BodyReader {
   readonly #context: PipelineContext
   readonly #examine: RoutingOptions['examine']
   readonly #owner: RoutingOwner
+  readonly #collector = new BodyCollector(this)
   #hasBody = false
 
   constructor(x: Exchange, client: ClientStream, options: RoutingOptions, owner: RoutingOwner) {
@@ -64,7 +65,7 @@ export class RoutingBody implements ClientOwner, Deadline, BodyReader {
     this.#context.inFlight++
     this.#touch(this.x.pace.bodyIdleMs)
     this.#context.wheel.arm(this)
-    new BodyCollector(this).collect(() => void this.#examined())
+    this.#collector.collect(() => void this.#examined())
   }
 
   /** Routes a small body at once, and a large one after a thread has read it. */
@@ -126,5 +127,6 @@ export class RoutingBody implements ClientOwner, Deadline, BodyReader {
     this.isOver = true
     this.#context.wheel.disarm(this)
     this.#context.inFlight--
+    this.#collector.drop()
   }
 }

@@ -1,5 +1,6 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { CAPTURE_MEMORY } from '@sluice/core'
+import { REQUEST_MEMORY } from '../flow/arriving-body.js'
 import { RESPONSE_MEMORY } from '../flow/response-buffer.js'
 import { REFUSED_STREAMS } from '../listen/node/http2/stream-queue.js'
 import { heapLimitBytes, heapUsedBytes } from '../telemetry/process-memory.js'
@@ -16,6 +17,7 @@ export const VITALS_HELP: Readonly<Record<string, string>> = {
   gw_worker_loop_delay_seconds: 'Event loop delays of the worker, measured every 20 ms.',
   gw_worker_capture_held_bytes: 'Memory used by captured bodies of requests in flight.',
   gw_worker_http2_streams_refused_total: 'HTTP/2 streams refused because the queue of new requests was full.',
+  gw_worker_request_buffer_bytes: 'Memory used by request bodies that are still arriving.',
   gw_worker_response_buffer_bytes: 'Memory used by responses buffered for slow clients.',
   gw_worker_capture_cut_total: 'Captured bodies truncated because all of them together used too much memory.',
 }
@@ -48,6 +50,7 @@ export class Vitals {
       { name: 'gw_worker_gc_seconds_total', labels, value: this.#collectionMs / 1000 },
       ...this.lag.samples(labels),
       { name: 'gw_worker_capture_held_bytes', labels, value: CAPTURE_MEMORY.heldBytes },
+      { name: 'gw_worker_request_buffer_bytes', labels, value: REQUEST_MEMORY.heldBytes },
       { name: 'gw_worker_response_buffer_bytes', labels, value: RESPONSE_MEMORY.heldBytes },
       { name: 'gw_worker_http2_streams_refused_total', labels, value: REFUSED_STREAMS.count },
       { name: 'gw_worker_capture_cut_total', labels, value: CAPTURE_MEMORY.cutBodies },

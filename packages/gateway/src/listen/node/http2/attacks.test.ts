@@ -271,3 +271,51 @@ test('a client that reads nothing while more than 1 MB waits for it is closed, o
   assert.equal(greedy.goaway, ENHANCE_YOUR_CALM)
   assert.deepEqual([modest.isClosed, served.rejected()], [false, 1])
 })
+
+test('unread request bodies do not exhaust the memory: connections that hold the most are closed', async (t) => {
+  const served = await serveHttp2(t, () => {})
+  const clients = await Promise.all(Array.from({ length: 6 }, () => connectHttp2(t, served.port)))
+  const modest = await connectHttp2(t, served.port)
+  const upload = (nth: number): Buffer[] => [
+    opening(2 * nth + 1, fieldsOf({ ':method': 'POST' })),
+    ...Array.from({ length: 8 }, () => frame(FRAME.data, 0, 2 * nth + 1, Buffer.alloc(15 * 1024))),
+  ]
+  modest.send(...upload(0))
+  for (const client of clients) client.send(...Array.from({ length: 100 }, (_, nth) => upload(nth)).flat())
+  await until(() => served.rejected() > 0 && clients.some(({ isClosed }) => isClosed))
+  assert.equal(modest.isClosed, false)
+})
+
+test('if too many bytes are held, clients that have read nothing for seconds are closed first', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const now = performance.now.bind(performance)
+  let aheadMs = 0
+  t.mock.method(performance, 'now', () => now() + aheadMs)
+  const body = Buffer.alloc(256 * 1024)
+  const served = await serveHttp2(t, (client) => client.send(200, [], body))
+  const connect = async (count: number): Promise<RawHttp2Client[]> => {
+    const clients = await Promise.all(Array.from({ length: count }, () => connectHttp2(t, served.port)))
+    for (const client of clients) client.pause()
+    return clients
+  }
+  const stalled = await connect(3)
+  for (const client of stalled) client.send(...Array.from({ length: 48 }, (_, nth) => request(2 * nth + 1)))
+  await until(() => served.taken.length === 3 * 48)
+  // The connections note their progress until the buffers of the kernel are full.
+  for (let turn = 0; turn < 50; turn++) {
+    await new Promise((resolve) => setImmediate(resolve))
+    t.mock.timers.tick(1000)
+  }
+  aheadMs = 20_000
+  const fresh = await connect(4)
+  // Each of them holds more than a stalled one.
+  for (let nth = 0; nth < 100 && served.sessions.size === 7; nth++) {
+    for (const client of fresh) client.send(request(2 * nth + 1))
+    await until(() => served.sessions.size < 7 || served.taken.length === 3 * 48 + 4 * (nth + 1))
+  }
+  await until(() => {
+    for (const client of stalled) if (!client.isClosed) client.send(PING)
+    return stalled.every(({ isClosed }) => isClosed)
+  }, 20_000)
+  assert.ok(served.sessions.size > 0)
+})

@@ -15,7 +15,7 @@ export interface StreamOwner {
   readonly sender: ResponseSender
   /** @param isEarly true if the stream closed before the end of the response, and the client caused it. */
   onStreamClose(stream: Http2ClientStream, isEarly: boolean): void
-  /** Called when bytes were queued for sending. */
+  /** Called when bytes were queued for sending, or wait for the receiver of a body. */
   onBytesQueued(bytes: number): void
 }
 
@@ -82,6 +82,11 @@ export class Http2ClientStream implements ClientStream, SendingStream {
   /** Bytes of the request that the client may still have sent. */
   get lateBytes(): number {
     return this.isReceived ? 0 : Math.max(0, this.#receiveWindow)
+  }
+
+  /** Bytes of the request body that wait for their receiver. */
+  get unreadBytes(): number {
+    return this.#body === null ? 0 : this.#body.waitingBytes
   }
 
   get hasBody(): boolean {
@@ -273,6 +278,7 @@ export class Http2ClientStream implements ClientStream, SendingStream {
     if (!this.#checkLength()) return true
     this.#onDelivered(size - data.length)
     this.#body!.onData(data)
+    if (this.#body!.waitingBytes > 0) this.#connection.onBytesQueued(data.length)
     if (isEnd) this.#body!.onEnd(null)
     return true
   }

@@ -69,6 +69,7 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
   /** Bytes written at the last inspection, and the time of the last progress. */
   #writtenBytes = 0
   #progressMono = this.#idleSinceMono
+  readonly onBytesQueued = (bytes: number): void => this.#context.onBytesHeld(bytes)
   /** Number of complete heads at the last inspection, and the time since which the next one is incomplete. */
   #heads = 0
   #headSinceMono = this.#idleSinceMono
@@ -182,6 +183,11 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
     let bytes = this.#socket.writableLength + this.#reader.heldBytes
     for (const stream of this.#streams.values()) bytes += stream.unsentBytes + stream.crumbBytes
     return bytes
+  }
+
+  /** Bytes of request bodies that wait for their receivers. */
+  get unreadBytes(): number {
+    return [...this.#streams.values()].reduce((sum, { unreadBytes }) => sum + unreadBytes, 0)
   }
 
   /** Returns the time for which the client has read nothing while bytes were waiting, or 0, in milliseconds. */
@@ -391,9 +397,5 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
     this.#idleSinceMono = performance.now()
     if (isEarly && !this.isEnded) this.#countReset()
     this.#endIfDone()
-  }
-
-  onBytesQueued(bytes: number): void {
-    this.#context.onBytesHeld(bytes)
   }
 }

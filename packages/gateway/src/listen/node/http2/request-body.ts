@@ -16,6 +16,8 @@ export class RequestBody {
   #trailers: readonly string[] | null = null
   /** Data that waits for the receiver. */
   #waiting: Buffer[] = []
+  /** Number of bytes that wait for the receiver. */
+  waitingBytes = 0
   #hasEnded = false
   #isPaused = false
   #isDiscarded = false
@@ -45,6 +47,7 @@ export class RequestBody {
     this.#receiver = null
     this.#isDiscarded = true
     this.#waiting = []
+    this.waitingBytes = 0
   }
 
   /** Handles data, which is valid only during the call. */
@@ -53,6 +56,7 @@ export class RequestBody {
     if (this.#receiver !== null && !this.#isPaused && this.#waiting.length === 0) this.#hand(data)
     else {
       this.#waiting.push(Buffer.from(data))
+      this.waitingBytes += data.length
       // Otherwise a client could send each byte alone, and each would take the memory of a buffer.
       if (this.#waiting.length > MAX_PIECES) this.#waiting = [Buffer.concat(this.#waiting)]
     }
@@ -66,8 +70,11 @@ export class RequestBody {
   }
 
   #deliver(): void {
-    while (this.#waiting.length > 0 && this.#receiver !== null && !this.#isPaused)
-      this.#hand(this.#waiting.shift()!)
+    while (this.#waiting.length > 0 && this.#receiver !== null && !this.#isPaused) {
+      const data = this.#waiting.shift()!
+      this.waitingBytes -= data.length
+      this.#hand(data)
+    }
     if (!this.#hasEnded || this.#waiting.length > 0 || this.#isPaused) return
     const receiver = this.#receiver
     this.#receiver = null

@@ -9,7 +9,8 @@ import { StreamQueue } from './stream-queue.js'
 /** Interval between inspections of the connections, in milliseconds. */
 const INSPECT_MS = 1000
 /**
- * Maximum number of bytes held for all clients of a listener and worker, including joined cookies. Beyond it, the
+ * Maximum number of bytes held for all clients of a listener and worker, including joined cookies and unread request
+ * bodies. Beyond it, the
  * connections that hold the most are closed.
  */
 const MAX_HELD_BYTES = 64 * 1024 * 1024
@@ -90,7 +91,7 @@ export class Http2Sessions implements ProtocolHandler, ConnectionContext {
     for (const connection of this.#connections) connection.terminate()
   }
 
-  /** Called when more bytes are held for clients, as response data or as cookies of requests in progress. */
+  /** Called when more bytes are held for clients: response data, cookies of requests in progress, unread bodies. */
   onBytesHeld(bytes: number): void {
     this.#newBytes += bytes
     if (this.#newBytes > COUNT_EVERY_BYTES) this.#limitHeld()
@@ -118,7 +119,7 @@ export class Http2Sessions implements ProtocolHandler, ConnectionContext {
     const nowMono = performance.now()
     const held = [...this.#connections].map((connection) => ({
       connection,
-      bytes: connection.heldBytes,
+      bytes: connection.heldBytes + connection.unreadBytes,
       stalledSteps: Math.floor(connection.stalledMs(nowMono) / STALLED_STEP_MS),
     }))
     let left = held.reduce((sum, { bytes }) => sum + bytes, 0)
