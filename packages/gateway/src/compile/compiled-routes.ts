@@ -111,7 +111,7 @@ export class CompiledRoutes {
     route: RoutePlan,
     plan: Plan,
     chains: ChainCompiler,
-    { catalog, context, digest, refreshes }: CompileOptions,
+    { catalog, context, digest }: CompileOptions,
   ): Promise<CompiledRoute> {
     await loadBodyLanguages(JSON.stringify(route), catalog)
     const steps: CompiledStep[] = []
@@ -126,7 +126,7 @@ export class CompiledRoutes {
       criticality: CRITICALITIES.indexOf(route.criticality),
       action: compileAction(route, this.#upstreams),
       metrics: context.metrics.route(route.id),
-      refreshes,
+      refreshes: null, // set per snapshot: it refers to the snapshot, which later ones must not keep in memory
     }
     const questions: BodyQuery[] = []
     const candidate = {
