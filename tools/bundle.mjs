@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, posix, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import * as yaml from 'yaml'
 import { writeManPages } from './man-pages.mjs'
 
 /**
@@ -25,8 +27,12 @@ const INLINED = ['@sinclair/typebox', '@marcbachmann/cel-js']
 /** Dependencies that are bundled into one package only, because `gw` needs them for every command or document. */
 const INLINED_IN = {
   cli: ['commander', 'picocolors'],
-  config: ['ajv', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse', 'yaml'],
+  config: ['ajv', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse'],
 }
+const YAML_NAMES = Object.keys(yaml).filter((name) => name !== 'default')
+/** Module in place of `yaml`. It takes the copy in `core`. Node.js would need 30 ms more to import a CommonJS file. */
+const YAML_MODULE = `import { createRequire } from 'node:module'
+export const { ${YAML_NAMES} } = createRequire(import.meta.url)('@sluice/core/yaml-library')`
 /** Banner with `require`, which CommonJS modules in a bundle need to load Node.js modules. */
 const REQUIRE =
   "import { createRequire as require_ } from 'node:module'; const require = require_(import.meta.url);"
@@ -69,7 +75,23 @@ async function bundlePackage(folder) {
     plugins: [{ name: 'packages', setup: (building) => setUp(building, dist, inlined) }],
     banner: inlined.length > INLINED.length ? { js: REQUIRE } : {},
   })
+  if (basename(folder) === 'core') await bundleYamlLibrary(join(dist, 'bundle'))
   writeFileSync(stamp, '')
+}
+
+/** Bundles the YAML library as a CommonJS file, because `core` loads it on first use. */
+async function bundleYamlLibrary(outdir) {
+  await build({
+    entryPoints: [fileURLToPath(import.meta.resolve('yaml'))],
+    outfile: join(outdir, 'yaml-library.cjs'),
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    lineLimit: 160,
+  })
 }
 
 /** Bundles the dashboards for browsers into `dist/web`. The names of its files contain a hash of their content. */
@@ -127,6 +149,8 @@ async function describeCommands(dist) {
 }
 
 function setUp(building, dist, inlined) {
+  building.onResolve({ filter: /^yaml$/ }, ({ path }) => ({ path, namespace: 'library', sideEffects: false }))
+  building.onLoad({ filter: /./, namespace: 'library' }, () => ({ contents: YAML_MODULE }))
   building.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
     kind === 'entry-point' || inlined.some((name) => path === name || path.startsWith(`${name}/`))
       ? undefined

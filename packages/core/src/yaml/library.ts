@@ -1,12 +1,15 @@
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import type * as Yaml from 'yaml'
 
 const require = createRequire(import.meta.url)
+/** The library in one file, for all packages (docs/internals/adr/0028-bundle-packages.md). */
+const LIBRARY = fileURLToPath(new URL('../bundle/yaml-library.cjs', import.meta.url))
 let loaded: typeof Yaml | null = null
 
 /** Returns the YAML library. It loads on first use, because workers of a gateway rarely read YAML. */
 export function yamlLibrary(): typeof Yaml {
-  loaded ??= require('yaml') as typeof Yaml
+  loaded ??= require(LIBRARY) as typeof Yaml
   return loaded
 }
 
