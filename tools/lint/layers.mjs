@@ -128,7 +128,7 @@ const LAYERS = {
     '.',
   ],
   'packages/gateway/src/lib': ['.', 'threads'],
-  'packages/gateway/src/protocol': ['.', 'websocket', 'http1'],
+  'packages/gateway/src/protocol': ['.', 'websocket', 'http1 http2'],
   'packages/gateway/src/upstream': ['transport state', 'http1 undici', 'http2', 'outbound .'],
   'packages/gateway/src/listen': ['.', 'uws', 'node'],
   'packages/gateway/src/listen/node': ['socket', 'http1 http2', '.'],

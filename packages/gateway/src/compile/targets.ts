@@ -90,8 +90,9 @@ export function targetFactory(
 function createTransport(plan: UpstreamPlan, options: TransportOptions, clock: CachedClock): Transport {
   const { http2, transport } = plan
   const isSecure = options.tls !== null
-  if (http2.priorKnowledge) return new H2Transport({ ...options, fallback: null })
-  if (http2.alpn && isSecure) return new H2Transport({ ...options, fallback: new UndiciTransport(options) })
+  if (http2.priorKnowledge) return new H2Transport({ ...options, fallback: null, clock })
+  if (http2.alpn && isSecure)
+    return new H2Transport({ ...options, fallback: new UndiciTransport(options), clock })
   if (isSecure || transport === 'undici' || options.proxy) return new UndiciTransport(options)
   return new WireTransport({ ...options, clock })
 }

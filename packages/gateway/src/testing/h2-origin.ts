@@ -3,6 +3,7 @@ import http2 from 'node:http2'
 import net, { type AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
+import { CachedClock } from '../lib/cached-clock.js'
 import { H2Transport, type H2TransportOptions } from '../upstream/http2/h2-transport.js'
 
 export type OnStream = (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => void
@@ -80,6 +81,7 @@ export function optionsTo(port: number, isSecure: boolean): Omit<H2TransportOpti
     pendingTimeoutMs: 60_000,
     maxHeaderBytes: 16_384,
     maxConnectionAgeMs: 600_000,
+    clock: new CachedClock(),
   }
 }
 

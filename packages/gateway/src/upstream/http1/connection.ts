@@ -111,7 +111,7 @@ export class Connection implements UploadSink, ResponseEvents {
     else this.#socket.write(whole)
   }
 
-  write(bytes: Buffer): boolean {
+  write(bytes: Uint8Array): boolean {
     return this.#socket.write(bytes)
   }
 

@@ -15,7 +15,9 @@ export interface UploadSink {
   /** Number of written bytes that are still in memory. */
   readonly unsentBytes: number
   /** Writes bytes. Returns false if the caller should wait until the connection calls `flush`. */
-  write(bytes: Buffer): boolean
+  write(bytes: Uint8Array): boolean
+  /** Called after the last bytes if the connection frames the body itself. */
+  onUploadEnd?(trailers: readonly string[] | null): void
   /**
    * Called if the body does not match its announced length, or cannot be buffered. The request must not appear
    * complete.
@@ -32,6 +34,7 @@ export interface UploadSink {
 export class WireUpload implements Upload {
   readonly length: number
   readonly #onDrain: () => void
+  readonly #isRaw: boolean
   readonly #spill = new SpillFile()
   #waiting: Buffer[] = []
   #waitingBytes = 0
@@ -45,8 +48,10 @@ export class WireUpload implements Upload {
   /** True once the last byte was given to the connection. */
   isDone = false
 
-  constructor(length: number, onDrain: () => void) {
+  /** @param isRaw true if the connection frames the body itself, and copies what it is given. */
+  constructor(length: number, onDrain: () => void, isRaw = false) {
     this.length = length
+    this.#isRaw = isRaw
     this.#onDrain = onDrain
   }
 
@@ -126,8 +131,8 @@ export class WireUpload implements Upload {
 
   #send(sink: UploadSink, chunk: Uint8Array, isOurs: boolean): boolean {
     this.#written += chunk.length
-    if (this.length < 0) return chunk.length === 0 || sink.write(framed(chunk))
-    if (this.#written <= this.length) return sink.write(isOurs ? (chunk as Buffer) : Buffer.from(chunk))
+    if (this.length < 0) return chunk.length === 0 || sink.write(this.#isRaw ? chunk : framed(chunk))
+    if (this.#written <= this.length) return sink.write(isOurs || this.#isRaw ? chunk : Buffer.from(chunk))
     // The target would parse the excess bytes as another request.
     this.#break()
     return false
@@ -139,7 +144,8 @@ export class WireUpload implements Upload {
       return
     }
     this.isDone = true
-    if (this.length < 0)
+    if (this.#isRaw) sink.onUploadEnd?.(this.#trailers)
+    else if (this.length < 0)
       sink.write(
         this.#trailers === null ? LAST_CHUNK : lastChunkWith(forwardableTrailers(this.#trailers) ?? []),
       )

@@ -1,25 +1,24 @@
-import http2 from 'node:http2'
 import type net from 'node:net'
+import type { CachedClock } from '../../lib/cached-clock.js'
 import type { Connector } from '../transport/connector.js'
 import { failureOf } from '../transport/failure.js'
 import type { Opening } from '../transport/opening.js'
-import type { H2Attempt, StreamOwner } from './h2-attempt.js'
+import type { H2Attempt } from './h2-attempt.js'
+import { H2Connection, type H2ConnectionOwner } from './h2-connection.js'
 
 /** Maximum number of concurrent streams on a connection, if the target allows as many. */
 const MAX_STREAMS = 100
-/** Flow-control windows in bytes, for a stream and a connection. */
-const STREAM_WINDOW_BYTES = 256 * 1024
-const CONNECTION_WINDOW_BYTES = 1024 * 1024
 /** Timeout of the ping that follows an attempt without a response, in milliseconds. */
 const PING_MS = 2000
 /** Final fraction of the maximum age over which connections opened together are renewed. */
 const AGE_SPREAD = 0.1
 
 interface H2SessionOptions {
-  readonly origin: string
   readonly connector: Connector
   readonly connectMs: number
   readonly keepAliveMs: number
+  readonly maxHeaderBytes: number
+  readonly clock: CachedClock
   readonly maxConnectionAgeMs: number
   /** True if HTTP/2 is used without negotiation: over plain TCP, or regardless of ALPN. */
   readonly hasPriorKnowledge: boolean
@@ -35,13 +34,13 @@ export interface H2SessionOwner {
 }
 
 /** An HTTP/2 connection to a target, with the attempts that wait until it is open. */
-export class H2Session implements StreamOwner {
+export class H2Session implements H2ConnectionOwner {
   /** Number of streams, including attempts that wait for the connection. */
   streams = 0
   readonly #options: H2SessionOptions
   readonly #owner: H2SessionOwner
   #waiting: H2Attempt[] = []
-  #client: http2.ClientHttp2Session | null = null
+  #connection: H2Connection | null = null
   #limit = MAX_STREAMS
   #isClosed = false
   /** True if it accepts no more streams and closes after the last one. */
@@ -60,24 +59,15 @@ export class H2Session implements StreamOwner {
   }
 
   get hasRoom(): boolean {
-    return !this.#isOld && !this.#isGone && this.streams < this.#limit
-  }
-
-  /** True if it is closing. Its streams are told before it is, and queued attempts must not go to it. */
-  get #isGone(): boolean {
-    return this.#isClosed || this.#client?.closed === true || this.#client?.destroyed === true
-  }
-
-  get client(): http2.ClientHttp2Session {
-    return this.#client!
+    return !this.#isOld && !this.#isClosed && this.#connection?.isSpent !== true && this.streams < this.#limit
   }
 
   /** Adds an attempt. There must be room. */
   add(attempt: H2Attempt): void {
     this.streams++
     this.#stopTimer()
-    if (this.#client === null) this.#waiting.push(attempt)
-    else attempt.begin(this, null)
+    if (this.#connection === null) this.#waiting.push(attempt)
+    else if (!attempt.begin(this.#connection, null)) this.onStreamOver()
   }
 
   /** Removes an attempt that waits for the connection. Returns false if it does not wait here. */
@@ -96,76 +86,66 @@ export class H2Session implements StreamOwner {
   }
 
   checkTarget(): void {
-    const client = this.#client
-    if (client === null || this.#isPinging || client.destroyed) return
+    const connection = this.#connection
+    if (connection === null || this.#isPinging || connection.isEnded) return
     this.#isPinging = true
-    const timer = setTimeout(() => client.destroy(), PING_MS).unref()
-    const onAnswer = (): void => {
+    const timer = setTimeout(() => connection.destroy(), PING_MS).unref()
+    connection.ping(() => {
       this.#isPinging = false
       clearTimeout(timer)
-    }
-    if (!client.ping(onAnswer)) onAnswer()
+    })
+  }
+
+  onLimit(streams: number): void {
+    this.#limit = Math.min(MAX_STREAMS, streams)
+    if (this.hasRoom) this.#owner.onRoom()
+  }
+
+  onGoaway(): void {
+    this.retire()
   }
 
   /** Closes the connection after its last stream. */
   retire(): void {
     this.#isOld = true
-    if (this.streams === 0) this.#client?.close()
+    if (this.streams === 0) this.#connection?.close()
   }
 
   #onConnect(socket: net.Socket, opening: Opening): void {
-    const { hasPriorKnowledge, origin } = this.#options
     const protocol = 'alpnProtocol' in socket ? socket.alpnProtocol : null
-    if (protocol !== 'h2' && !hasPriorKnowledge) {
+    if (protocol !== 'h2' && !this.#options.hasPriorKnowledge) {
       this.#fallBackToHttp1(socket)
       return
     }
-    const client = http2.connect(origin, {
-      createConnection: () => socket,
-      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
-      maxSettings: 32,
-    })
-    this.#client = client
-    this.#watch(client)
+    const connection = new H2Connection(socket, this.#options, this)
+    this.#connection = connection
     this.#renewal = setTimeout(
       () => this.retire(),
       this.#options.maxConnectionAgeMs * (1 - AGE_SPREAD * Math.random()),
     ).unref()
     const waiting = this.#waiting
     this.#waiting = []
-    for (const attempt of waiting) attempt.begin(this, opening)
+    for (const attempt of waiting) if (!attempt.begin(connection, opening)) this.onStreamOver()
     if (this.streams === 0) this.#onIdle()
-  }
-
-  #watch(client: http2.ClientHttp2Session): void {
-    client.on('connect', () => client.setLocalWindowSize(CONNECTION_WINDOW_BYTES))
-    client.on('remoteSettings', ({ maxConcurrentStreams }) => {
-      this.#limit = Math.min(MAX_STREAMS, maxConcurrentStreams ?? MAX_STREAMS)
-      if (this.hasRoom) this.#owner.onRoom()
-    })
-    client.on('goaway', () => this.retire())
-    // The streams fail with the same error.
-    client.on('error', () => {})
-    client.on('close', () => this.#onClosed())
   }
 
   #fallBackToHttp1(socket: net.Socket): void {
     socket.destroy()
     const waiting = this.#waiting
     this.#waiting = []
-    this.#onClosed()
+    this.onClosed()
     this.#owner.onHttp1(waiting)
   }
 
   #failWaiting(error: Error): void {
     const waiting = this.#waiting
     this.#waiting = []
-    this.#onClosed()
+    this.onClosed()
     const failure = failureOf(error)
     for (const attempt of waiting) attempt.fail(failure)
   }
 
-  #onClosed(): void {
+  onClosed(): void {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#stopTimer()
@@ -174,9 +154,9 @@ export class H2Session implements StreamOwner {
   }
 
   #onIdle(): void {
-    const client = this.#client
-    if (client === null || client.destroyed) return
-    if (this.#isOld) client.close()
+    const connection = this.#connection
+    if (connection === null || connection.isEnded) return
+    if (this.#isOld) connection.close()
     else this.#timer = setTimeout(() => this.retire(), this.#options.keepAliveMs).unref()
   }
 

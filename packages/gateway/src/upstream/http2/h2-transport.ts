@@ -1,20 +1,23 @@
 import type { PoolState } from '@sluice/core'
+import type { CachedClock } from '../../lib/cached-clock.js'
+import { WireUpload } from '../http1/wire-upload.js'
 import { AttemptQueue } from '../transport/attempt-queue.js'
 import { createConnector, type TransportOptions } from '../transport/connector.js'
 import { FAILURES } from '../transport/failure.js'
-import { ReadableUpload } from '../transport/readable-upload.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from '../transport/transport.js'
 import { H2Attempt, type H2Owner } from './h2-attempt.js'
 import { H2Session, type H2SessionOwner } from './h2-session.js'
+import { http1Upload } from './http1-upload.js'
 
 /** Options for `H2Transport`. */
 export interface H2TransportOptions extends TransportOptions {
   /** Transport for a target that does not negotiate HTTP/2; null to use HTTP/2 without negotiation. */
   readonly fallback: Transport | null
+  readonly clock: CachedClock
 }
 
 /**
- * HTTP/2 (RFC 9113) over node:http2. Fills one connection with as many requests as the target allows, then opens
+ * HTTP/2 (RFC 9113). Fills one connection with as many requests as the target allows, then opens
  * another. If a target negotiates HTTP/1.1, the fallback serves it, and HTTP/2 is tried again after the maximum age of
  * connections.
  */
@@ -42,7 +45,7 @@ export class H2Transport implements Transport, H2Owner, H2SessionOwner {
   dispatch(request: UpstreamRequest, observer: AttemptObserver, isFresh: boolean): Attempt {
     const { fallback, maxHeaderBytes } = this.#options
     if (fallback !== null && performance.now() < this.#http1Until)
-      return fallback.dispatch(request, observer, isFresh)
+      return fallback.dispatch(asHttp1(request), observer, isFresh)
     const attempt = new H2Attempt(request, observer, { isFresh, owner: this, maxHeaderBytes })
     const session = this.#queue.size > 0 ? null : this.#roomFor(attempt)
     if (session !== null) session.add(attempt)
@@ -54,7 +57,7 @@ export class H2Transport implements Transport, H2Owner, H2SessionOwner {
   }
 
   createUpload(length: number, onDrain: () => void): Upload {
-    return new ReadableUpload(length, onDrain)
+    return new WireUpload(length, onDrain, true)
   }
 
   pool(): PoolState {
@@ -101,7 +104,7 @@ export class H2Transport implements Transport, H2Owner, H2SessionOwner {
     this.#http1Until = performance.now() + this.#options.maxConnectionAgeMs
     for (const attempt of attempts) {
       const { request, observer, isFresh } = attempt
-      attempt.delegate(() => fallback.dispatch(request, observer, isFresh))
+      attempt.delegate(() => fallback.dispatch(asHttp1(request), observer, isFresh))
     }
   }
 
@@ -115,17 +118,20 @@ export class H2Transport implements Transport, H2Owner, H2SessionOwner {
   }
 
   #connect(connectMs: number): H2Session {
-    const { fallback, origin, keepAliveMs, maxConnectionAgeMs } = this.#options
+    const { fallback } = this.#options
     const hasPriorKnowledge = fallback === null
     const connector = createConnector({
       ...this.#options,
       protocols: hasPriorKnowledge ? ['h2'] : ['h2', 'http/1.1'],
     })
-    const session = new H2Session(
-      { origin, connector, connectMs, keepAliveMs, maxConnectionAgeMs, hasPriorKnowledge },
-      this,
-    )
+    const session = new H2Session({ ...this.#options, connector, connectMs, hasPriorKnowledge }, this)
     this.#sessions.add(session)
     return session
   }
+}
+
+/** Returns the request with an upload that the fallback transport can read. */
+function asHttp1(request: UpstreamRequest): UpstreamRequest {
+  const { upload } = request
+  return upload === null ? request : { ...request, upload: http1Upload(upload as WireUpload) }
 }

@@ -3,7 +3,7 @@ import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { FAKE_CERTIFICATES } from '../../admin/testing/test-certificate.js'
-import { ask } from '../../testing/asking.js'
+import { Asked, ask } from '../../testing/asking.js'
 import { startGateway, TIMEOUTS, until } from '../../testing/gateway.js'
 import { h2Origin, optionsTo, secureH2Origin } from '../../testing/h2-origin.js'
 import { httpOrigin } from '../../testing/origin.js'
@@ -50,6 +50,31 @@ test('a target that supports only HTTP/1.1 gets that, for the first request alre
   const second = ask(transport, '/2')
   await until(() => second.end !== 'not yet')
   assert.deepEqual([first.body, second.body, connections], ['1.1', '1.1', 2])
+})
+
+test('a streamed body reaches a target that supports only HTTP/1.1, before and after that is known', async (t) => {
+  const server = https.createServer({ ...FAKE_CERTIFICATES.localhost }, (req, res) => void req.pipe(res))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const transport = autoTo(t, (server.address() as AddressInfo).port)
+  const piece = Buffer.alloc(300_000, 'x')
+  for (const length of [3 * piece.length, -1]) {
+    let drains = 0
+    const upload = transport.createUpload(length, () => drains++)
+    const asked = new Asked('/')
+    const request = { id: '', method: 'POST', path: '/', host: 'a', headers: [], body: null, upload }
+    transport.dispatch({ ...request, connectMs: 10_000 }, asked, false)
+    upload.add(piece)
+    await until(() => drains > 0)
+    upload.add(piece)
+    upload.add(piece)
+    upload.end()
+    await until(() => asked.end !== 'not yet')
+    assert.deepEqual([asked.end, asked.body.length], ['complete', 3 * piece.length])
+  }
 })
 
 test('a gateway uses HTTP/2 without TLS, with bodies in both directions', async (t) => {

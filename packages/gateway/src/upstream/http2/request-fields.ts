@@ -1,6 +1,6 @@
-import type { OutgoingHttpHeaders } from 'node:http2'
-import { headerValue } from '@sluice/core'
+import { HeaderCache, headerValue } from '@sluice/core'
 import { consistsOf, TARGET_BYTES, TOKEN_BYTES, VALUE_BYTES } from '../../protocol/http1/byte-classes.js'
+import { encodeField, encodeIndexed } from '../../protocol/http2/hpack-encoder.js'
 import { forwardableTrailers } from '../../protocol/response-fields.js'
 import { expectsBody } from '../http1/request-head.js'
 import type { UpstreamRequest } from '../transport/transport.js'
@@ -18,43 +18,46 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ])
+const FIELDS = new HeaderCache((name, value) => {
+  const lower = name.toLowerCase()
+  if (OWN_FIELDS.has(lower)) return ''
+  const isValid = name !== '' && consistsOf(name, TOKEN_BYTES) && consistsOf(value, VALUE_BYTES)
+  return isValid ? encodeField(lower, value) : null
+})
+const HOSTS = new HeaderCache((name, value) =>
+  consistsOf(value, VALUE_BYTES) ? encodeField(name, value) : null,
+)
+/** A gRPC server does not respond unless the client accepts trailers (gRPC over HTTP2, Requests). */
+const TE_TRAILERS = encodeField('te', 'trailers')
 
-/** Builds the head of a request for node:http2. Returns null if a part would change how the target parses it. */
-export function requestFields(request: UpstreamRequest, isSecure: boolean): OutgoingHttpHeaders | null {
-  const { method, path, host, headers } = request
-  if (!consistsOf(method, TOKEN_BYTES) || !consistsOf(path, TARGET_BYTES) || !consistsOf(host, VALUE_BYTES))
-    return null
-  const fields = plainFields(headers)
-  if (fields === null) return null
-  fields[':method'] = method
-  fields[':path'] = path
-  fields[':scheme'] = isSecure ? 'https' : 'http'
-  fields[':authority'] = host
+/** Encodes the head of a request. Returns null if a part would change how the target parses it. */
+export function encodeRequest(request: UpstreamRequest, isSecure: boolean): string | null {
+  const { method, path, headers } = request
+  const authority = HOSTS.line(':authority', request.host)
+  const fields = encodeFields(headers)
+  if (authority === null || fields === null || path === '' || !consistsOf(path, TARGET_BYTES)) return null
+  if (method === '' || !consistsOf(method, TOKEN_BYTES)) return null
+  const start = encodeIndexed(':method', method) + encodeIndexed(':scheme', isSecure ? 'https' : 'http')
+  const block = start + authority + encodeIndexed(':path', path) + fields
   const length = lengthOf(request)
-  if (length >= 0) fields['content-length'] = length
-  // A gRPC server does not respond unless the client accepts trailers (gRPC over HTTP2, Requests).
-  if (headerValue(headers, 'content-type')?.startsWith('application/grpc') === true) fields['te'] = 'trailers'
-  return fields
+  const withLength = length < 0 ? block : block + encodeField('content-length', String(length))
+  const isGrpc = headerValue(headers, 'content-type')?.startsWith('application/grpc') === true
+  return isGrpc ? withLength + TE_TRAILERS : withLength
 }
 
-/** Builds trailers for node:http2, without those that cannot be sent. */
-export function trailerFields(trailers: readonly string[] | null): OutgoingHttpHeaders {
-  return plainFields(trailers === null ? [] : (forwardableTrailers(trailers) ?? [])) ?? {}
+/** Encodes trailers, without those that cannot be sent. */
+export function encodeTrailers(trailers: readonly string[] | null): string {
+  return trailers === null ? '' : (encodeFields(forwardableTrailers(trailers) ?? []) ?? '')
 }
 
-function plainFields(list: readonly string[]): Record<string, string | number | string[]> | null {
-  const fields: Record<string, string | number | string[]> = Object.create(null)
+function encodeFields(list: readonly string[]): string | null {
+  let block = ''
   for (let i = 0; i < list.length; i += 2) {
-    const name = list[i]!
-    const value = list[i + 1]!
-    if (OWN_FIELDS.has(name)) continue
-    if (name === '' || !consistsOf(name, TOKEN_BYTES) || !consistsOf(value, VALUE_BYTES)) return null
-    const before = fields[name]
-    if (before === undefined) fields[name] = value
-    else if (Array.isArray(before)) before.push(value)
-    else fields[name] = [String(before), value]
+    const field = FIELDS.line(list[i]!, list[i + 1]!)
+    if (field === null) return null
+    block += field
   }
-  return fields
+  return block
 }
 
 function lengthOf({ method, body, upload }: UpstreamRequest): number {

@@ -59,7 +59,7 @@ const OVERFLOW: Row = {
 }
 const INVALID: Row = {
   code: 'GW_UPSTREAM_INVALID',
-  detail: 'the response is not valid HTTP/1.1',
+  detail: 'the response is not valid HTTP',
   phase: 'exchange',
 }
 const TRUNCATED: Row = {

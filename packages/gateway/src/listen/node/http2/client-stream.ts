@@ -1,9 +1,12 @@
+import type { DataSender } from '../../../protocol/http2/data-sender.js'
+import { ERROR, FRAME } from '../../../protocol/http2/frames.js'
+import { IncomingBody } from '../../../protocol/http2/incoming-body.js'
+import { OutgoingBody, type OutgoingBodyOwner } from '../../../protocol/http2/outgoing-body.js'
 import type { BodyReceiver, ClientOwner, ClientStream } from '../../listener.js'
-import { ERROR, FRAME, MAX_PAYLOAD } from './frames.js'
-import { RequestBody, STREAM_WINDOW } from './request-body.js'
 import { CONTINUE, encodeFields, encodeResponse } from './response-fields.js'
-import type { ResponseSender, SendingStream } from './response-sender.js'
 
+/** Flow-control window of a stream in bytes, which bounds an upload that is not read. */
+export const STREAM_WINDOW = 128 * 1024
 /** Bytes buffered by a stream before its client counts as slow. One more read from the target can come on top. */
 const MAX_UNSENT_BYTES = 64 * 1024
 /** Status without a body (RFC 9110 section 15.3.6). */
@@ -12,7 +15,7 @@ const EMPTY = new Uint8Array(0)
 
 /** The connection of a stream. */
 export interface StreamOwner {
-  readonly sender: ResponseSender
+  readonly sender: DataSender
   /** @param isEarly true if the stream closed before the end of the response, and the client caused it. */
   onStreamClose(stream: Http2ClientStream, isEarly: boolean): void
   /** Called when bytes were queued for sending, or wait for the receiver of a body. */
@@ -28,7 +31,7 @@ export interface StreamOwner {
  *
  * Bytes that were handed over still wait for the client's flow-control window. The connection limits that time.
  */
-export class Http2ClientStream implements ClientStream, SendingStream {
+export class Http2ClientStream implements ClientStream, OutgoingBodyOwner {
   owner: ClientOwner | null = null
   /** Ignored: a connection serves many requests, and the listener closes it by GOAWAY. */
   closeAfter = false
@@ -42,46 +45,44 @@ export class Http2ClientStream implements ClientStream, SendingStream {
   /** Bytes held for a Cookie field that arrived in several parts. */
   crumbBytes = 0
   waitsToContinue = false
-  sendWindow: number
-  /** True once the client has sent its whole request. */
-  isReceived: boolean
-  unsentBytes = 0
   readonly id: number
+  /** The body of the response. */
+  readonly outgoing: OutgoingBody
   readonly #connection: StreamOwner
-  readonly #sender: ResponseSender
-  readonly #body: RequestBody | null
-  /** Bytes that the client may send. */
-  #receiveWindow = STREAM_WINDOW
-  /** Bytes delivered since the last WINDOW_UPDATE. */
-  #delivered = 0
+  readonly #sender: DataSender
+  readonly #body: IncomingBody | null
   /** Content-Length of the request, or -1 if it is unknown. */
   #requestLength = -1
   #receivedBytes = 0
   /** True if the whole response was handed over or abandoned. */
   #isOver = false
-  /** True once the last frame of the response was sent. */
-  #isSent = false
   #isClosed = false
   #isWaiting = false
-  readonly #queue: Uint8Array[] = []
   /** Content-Length of a streamed response, or -1 if unknown. */
   #length = -1
   /** Body bytes accepted so far. */
   #taken = 0
-  #trailers = ''
 
   constructor(connection: StreamOwner, id: number, sendWindow: number, hasBody: boolean) {
     this.#connection = connection
     this.#sender = connection.sender
     this.id = id
-    this.sendWindow = sendWindow
-    this.isReceived = !hasBody
-    this.#body = hasBody ? new RequestBody((bytes) => this.#onDelivered(bytes)) : null
+    this.outgoing = new OutgoingBody(this.#sender, id, sendWindow, this)
+    this.#body = hasBody ? new IncomingBody(this.#sender.writer, id, STREAM_WINDOW) : null
+  }
+
+  get unsentBytes(): number {
+    return this.outgoing.unsentBytes
+  }
+
+  /** True once the client has sent its whole request. */
+  get isReceived(): boolean {
+    return this.#body === null || this.#body.isReceived
   }
 
   /** Bytes of the request that the client may still have sent. */
   get lateBytes(): number {
-    return this.isReceived ? 0 : Math.max(0, this.#receiveWindow)
+    return this.#body?.lateBytes ?? 0
   }
 
   /** Bytes of the request body that wait for their receiver. */
@@ -133,7 +134,7 @@ export class Http2ClientStream implements ClientStream, SendingStream {
   }
 
   #start(status: number, headers: readonly string[], length: number, isEnd: boolean): void {
-    this.#isSent = isEnd
+    this.outgoing.isSent = isEnd
     const block = encodeResponse(status, headers, length)
     this.#sender.writer.block(block, this.id, isEnd)
   }
@@ -159,9 +160,7 @@ export class Http2ClientStream implements ClientStream, SendingStream {
       return true
     }
     // Trailers are possible only if the length is unknown.
-    if (trailers !== null && this.#length < 0) this.#trailers = encodeFields(trailers)
-    this.#isOver = true
-    if (this.#queue.length === 0) this.#sendEnd()
+    this.outgoing.end(trailers !== null && this.#length < 0 ? encodeFields(trailers) : '')
     this.#handOver()
     return true
   }
@@ -192,47 +191,23 @@ export class Http2ClientStream implements ClientStream, SendingStream {
     const wasOver = this.#isOver
     this.#isOver = true
     this.#body?.discard()
+    this.outgoing.discard()
     this.#connection.onStreamClose(this, !wasOver && !isRefused)
     if (!wasOver) this.owner?.onClientAbort()
   }
 
   #write(bytes: Uint8Array, isEnd: boolean): void {
-    const sent = this.#queue.length === 0 ? this.#sender.sendData(this, bytes, isEnd) : 0
-    if (sent === bytes.length) {
-      this.#isSent ||= isEnd
-      return
-    }
-    // The chunk is valid only during the call.
-    this.#queue.push(Buffer.from(bytes.subarray(sent)))
-    this.unsentBytes += bytes.length - sent
-    this.#connection.onBytesQueued(bytes.length - sent)
+    const queued = this.unsentBytes
+    this.outgoing.write(bytes, isEnd)
+    if (this.unsentBytes > queued) this.#connection.onBytesQueued(this.unsentBytes - queued)
   }
 
-  pump(): boolean {
-    const bytes = this.#queue[0]
-    if (this.#isClosed || bytes === undefined) return true
-    const part = bytes.length > MAX_PAYLOAD ? bytes.subarray(0, MAX_PAYLOAD) : bytes
-    const isLast = part === bytes && this.#queue.length === 1 && this.#isOver && this.#trailers === ''
-    const sent = this.#sender.sendData(this, part, isLast)
-    this.unsentBytes -= sent
-    if (sent === bytes.length) this.#queue.shift()
-    else this.#queue[0] = bytes.subarray(sent)
-    if (this.#queue.length > 0) return false
-    if (isLast) this.#isSent = true
-    if (this.#isOver) this.#sendEnd()
-    else if (this.#isWaiting) {
+  onQueueSent(): void {
+    if (this.#isWaiting && !this.#isOver) {
       this.#isWaiting = false
       this.owner?.onClientDrain()
     }
     this.#closeIfDone()
-    return this.#queue.length === 0
-  }
-
-  #sendEnd(): void {
-    if (this.#isSent) return
-    this.#isSent = true
-    if (this.#trailers !== '') this.#sender.writer.block(this.#trailers, this.id, true)
-    else this.#sender.sendData(this, EMPTY, true)
   }
 
   #handOver(): void {
@@ -245,9 +220,10 @@ export class Http2ClientStream implements ClientStream, SendingStream {
 
   /** Closes the stream after its response. The rest of the request is not needed (RFC 9113 section 8.1). */
   #closeIfDone(): void {
-    if (!this.#isSent || !this.#isOver || this.#isClosed) return
+    if (!this.outgoing.isSent || !this.#isOver || this.#isClosed) return
     if (!this.isReceived) this.#sender.writer.numbers(FRAME.reset, 0, this.id, ERROR.none)
     this.#isClosed = true
+    this.outgoing.discard()
     this.#connection.onStreamClose(this, false)
   }
 
@@ -271,13 +247,10 @@ export class Http2ClientStream implements ClientStream, SendingStream {
    * @param size size with padding, which counts for the window.
    */
   onData(data: Buffer, size: number, isEnd: boolean): boolean {
-    this.#receiveWindow -= size
-    if (this.#receiveWindow < 0) return false
+    if (!this.#body!.accepts(size, isEnd)) return false
     this.#receivedBytes += data.length
-    this.isReceived = isEnd
     if (!this.#checkLength()) return true
-    this.#onDelivered(size - data.length)
-    this.#body!.onData(data)
+    this.#body!.onData(data, size)
     if (this.#body!.waitingBytes > 0) this.#connection.onBytesQueued(data.length)
     if (isEnd) this.#body!.onEnd(null)
     return true
@@ -285,16 +258,7 @@ export class Http2ClientStream implements ClientStream, SendingStream {
 
   /** Handles the trailers, which end the request. */
   onTrailers(trailers: readonly string[]): void {
-    this.isReceived = true
+    this.#body!.isReceived = true
     if (this.#checkLength()) this.#body!.onEnd(trailers)
-  }
-
-  /** Lets the client send more, once half of the window is used. */
-  #onDelivered(bytes: number): void {
-    this.#delivered += bytes
-    if (this.#delivered < STREAM_WINDOW / 2 || this.isReceived || this.#isClosed) return
-    this.#sender.writer.numbers(FRAME.windowUpdate, 0, this.id, this.#delivered)
-    this.#receiveWindow += this.#delivered
-    this.#delivered = 0
   }
 }

@@ -1,16 +1,15 @@
 import type { Socket } from 'node:net'
 import type { ReceivedExchange } from '@sluice/core'
+import { DataSender, INITIAL_WINDOW } from '../../../protocol/http2/data-sender.js'
+import { BYTES_A_REQUEST, FloodMeter } from '../../../protocol/http2/flood-meter.js'
+import { FrameReader, type FrameReceiver } from '../../../protocol/http2/frame-reader.js'
+import { FrameWriter } from '../../../protocol/http2/frame-writer.js'
+import { ERROR, FLAG, FRAME, HEAD_BYTES } from '../../../protocol/http2/frames.js'
+import { type PeerSettings, SETTING, writeSettings } from '../../../protocol/http2/settings-frame.js'
 import { beginExchange, type ConnectionHost, type Peer } from '../socket/connection-host.js'
 import type { SocketReader } from '../socket/server-socket.js'
-import { Http2ClientStream, type StreamOwner } from './client-stream.js'
-import { BYTES_A_REQUEST, FloodMeter } from './flood-meter.js'
-import { FrameReader, type FrameReceiver } from './frame-reader.js'
-import { FrameWriter } from './frame-writer.js'
-import { ERROR, FLAG, FRAME, HEAD_BYTES, MAX_WINDOW } from './frames.js'
-import { STREAM_WINDOW } from './request-body.js'
+import { Http2ClientStream, STREAM_WINDOW, type StreamOwner } from './client-stream.js'
 import { areTrailers, MALFORMED, type RequestFields } from './request-fields.js'
-import { INITIAL_WINDOW, ResponseSender } from './response-sender.js'
-import { type ClientSettings, writeSettings } from './settings-frame.js'
 import type { StreamQueue } from './stream-queue.js'
 
 /** Time that a client has to read a response if there is no minimum rate, in milliseconds. */
@@ -53,7 +52,7 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
   readonly #reader: FrameReader
   readonly #writer: FrameWriter
   readonly #streams = new Map<number, Http2ClientStream>()
-  readonly sender: ResponseSender
+  readonly sender: DataSender
   readonly #meter: FloodMeter
   readonly #maxStreams: number
   #lastStream = 0
@@ -61,7 +60,6 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
   #lastServed = Number.POSITIVE_INFINITY
   /** True once the client has acknowledged the maximum number of streams. */
   #isAcknowledged = false
-  #initialWindow = INITIAL_WINDOW
   #receivedBytes = 0
   #isPaused = false
   /** Monotonic time in milliseconds when the last stream closed. */
@@ -81,12 +79,16 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
     this.#context = context
     this.#meter = new FloodMeter(socket)
     this.#writer = new FrameWriter(socket)
-    this.sender = new ResponseSender(this.#writer)
+    this.sender = new DataSender(this.#writer)
     this.#maxStreams = settings.http2?.streams ?? 100
     // Far above the limits of the listener, so that it can answer 431. A cookie may arrive as one field per pair.
     const maxBytes = Math.max(65_536, 4 * settings.headerBytes)
-    this.#reader = new FrameReader(this, { maxFields: 4 * settings.headers + 256, maxBytes })
-    writeSettings(this.#writer, this.#maxStreams, STREAM_WINDOW, maxBytes)
+    this.#reader = new FrameReader(this, { maxFields: 4 * settings.headers + 256, maxBytes }, true)
+    writeSettings(this.#writer, [
+      [SETTING.maxConcurrentStreams, this.#maxStreams],
+      [SETTING.initialWindowSize, STREAM_WINDOW],
+      [SETTING.maxHeaderListSize, maxBytes],
+    ])
     this.#writer.numbers(FRAME.windowUpdate, 0, 0, CONNECTION_WINDOW - INITIAL_WINDOW)
     // A 'close' event follows each error.
     socket.on('error', () => {})
@@ -257,7 +259,7 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
       this.#countReset()
       return ERROR.none
     }
-    const client = new Http2ClientStream(this, id, this.#initialWindow, !isEnd)
+    const client = new Http2ClientStream(this, id, this.sender.initialWindow, !isEnd)
     this.#streams.set(id, client)
     this.#meter.earn(this.#reader.blockBytes + BYTES_A_REQUEST)
     this.#queue(client, fields)
@@ -350,25 +352,22 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
     return ERROR.none
   }
 
-  onPing(payload: Buffer): void {
-    this.#writer.bytes(FRAME.ping, FLAG.ack, 0, payload)
+  onPing(payload: Buffer, isAck: boolean): void {
+    if (!isAck) this.#writer.bytes(FRAME.ping, FLAG.ack, 0, payload)
   }
 
   onSettingsAck(): void {
     this.#isAcknowledged = true
   }
 
-  onSettings({ initialWindow = this.#initialWindow }: ClientSettings): number {
+  onGoaway(): number {
+    return ERROR.none
+  }
+
+  onSettings({ initialWindow = this.sender.initialWindow }: PeerSettings): number {
     this.#writer.numbers(FRAME.settings, FLAG.ack, 0)
     this.#meter.earn(-SETTINGS_COST)
-    const change = initialWindow - this.#initialWindow
-    this.#initialWindow = initialWindow
-    for (const stream of change === 0 ? [] : this.#streams.values()) {
-      stream.sendWindow += change
-      if (stream.sendWindow > MAX_WINDOW) return ERROR.flowControl
-    }
-    if (change > 0) this.sender.pump()
-    return ERROR.none
+    return this.sender.setInitialWindow(initialWindow, this.#streams.values())
   }
 
   onWindowUpdate(id: number, bytes: number): number {
@@ -377,7 +376,7 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
     const stream = this.#streams.get(id)
     // An invalid update counts as a reset, because the client caused it (CVE-2025-8671).
     if (stream === undefined && bytes === 0) this.#countReset()
-    const error = stream === undefined ? ERROR.none : this.sender.growStreamWindow(stream, bytes)
+    const error = stream === undefined ? ERROR.none : this.sender.growStreamWindow(stream.outgoing, bytes)
     if (error !== ERROR.none) stream!.reset(error)
     return ERROR.none
   }
@@ -393,7 +392,6 @@ export class Http2Connection implements SocketReader, FrameReceiver, StreamOwner
   onStreamClose(stream: Http2ClientStream, isEarly: boolean): void {
     this.#streams.delete(stream.id)
     this.#meter.expectLate(stream.lateBytes)
-    this.sender.remove(stream)
     this.#idleSinceMono = performance.now()
     if (isEarly && !this.isEnded) this.#countReset()
     this.#endIfDone()

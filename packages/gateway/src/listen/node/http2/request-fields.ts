@@ -1,10 +1,10 @@
 import { type ReceivedExchange, type Reply, refusal } from '@sluice/core'
+import { isInvalidName } from '../../../protocol/http2/hpack-decoder.js'
 import { readAuthority } from '../../authority.js'
 import { applyClientAddress } from '../../client-address.js'
 import type { ListenerSettings } from '../../listener.js'
 import { RequestHead, refuseLargeHead } from '../../request-head.js'
 import { applyTarget } from '../../request-target.js'
-import { isInvalidName } from './hpack-decoder.js'
 
 const HOSTS_DIFFER = refusal('GW_BAD_REQUEST', 'Host and :authority name different hosts')
 const BAD_VALUE = refusal(

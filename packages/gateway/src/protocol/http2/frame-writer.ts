@@ -4,7 +4,7 @@ import { FLAG, FRAME, HEAD_BYTES, MAX_PAYLOAD } from './frames.js'
 
 const BUFFER_BYTES = 4 * (MAX_PAYLOAD + HEAD_BYTES)
 const MAX_SPARE = 16
-/** Sets the size of the dynamic table to 0 (RFC 7541 section 6.3). Needed once, because the client may lower its limit. */
+/** Sets the size of the dynamic table to 0 (RFC 7541 section 6.3). Needed once, because the peer may lower its limit. */
 const NO_TABLE = '\x20'
 
 /** Buffers for the next frames of any connection. */
@@ -24,7 +24,7 @@ export class FrameWriter {
     this.#copies = socket instanceof TLSSocket
   }
 
-  /** True if the client accepts no more bytes at present. 'drain' of the socket follows. */
+  /** True if the peer accepts no more bytes at present. 'drain' of the socket follows. */
   get isBlocked(): boolean {
     return this.#socket.writableNeedDrain
   }

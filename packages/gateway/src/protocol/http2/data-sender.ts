@@ -4,20 +4,22 @@ import { ERROR, FLAG, FRAME, MAX_PAYLOAD, MAX_WINDOW } from './frames.js'
 /** Windows before SETTINGS and WINDOW_UPDATE change them (RFC 9113 section 6.9.2). */
 export const INITIAL_WINDOW = 65_535
 
-/** A stream whose response is being sent. */
+/** A stream whose body is being sent. */
 export interface SendingStream {
   readonly id: number
-  /** Bytes that the client's window for the stream allows. */
+  /** Bytes that the peer's window for the stream allows. */
   sendWindow: number
-  /** Bytes of response data that wait for the client. */
+  /** Bytes of data that wait for the peer. */
   readonly unsentBytes: number
   /** Sends the next queued bytes, at most a frame. Returns true if nothing is queued any more. */
   pump(): boolean
 }
 
-/** Sends the responses of a connection within the client's flow-control windows (RFC 9113 section 5.2). */
-export class ResponseSender {
+/** Sends the bodies of a connection within the peer's flow-control windows (RFC 9113 section 5.2). */
+export class DataSender {
   readonly writer: FrameWriter
+  /** Window of a new stream, which the peer can change. */
+  initialWindow = INITIAL_WINDOW
   /** Streams with data that waits for a window or for the socket. */
   readonly pending = new Set<SendingStream>()
   #window = INITIAL_WINDOW
@@ -56,6 +58,19 @@ export class ResponseSender {
         if (stream.unsentBytes !== before) hasProgressed = true
       }
     }
+  }
+
+  /** Handles a new initial window, which also changes those of open streams. Returns an error code. */
+  setInitialWindow(bytes: number, streams: Iterable<{ readonly outgoing: SendingStream }>): number {
+    const change = bytes - this.initialWindow
+    this.initialWindow = bytes
+    if (change === 0) return ERROR.none
+    for (const { outgoing } of streams) {
+      outgoing.sendWindow += change
+      if (outgoing.sendWindow > MAX_WINDOW) return ERROR.flowControl
+    }
+    if (change > 0) this.pump()
+    return ERROR.none
   }
 
   /** Handles WINDOW_UPDATE for the connection. Returns an error code. */

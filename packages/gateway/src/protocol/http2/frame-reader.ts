@@ -1,8 +1,7 @@
-import { ERROR, FLAG, FRAME, HEAD_BYTES, MAX_PAYLOAD, MAX_WINDOW } from './frames.js'
+import { ERROR, FLAG, FRAME, HEAD_BYTES, MAX_PAYLOAD, MAX_WINDOW, PREFACE } from './frames.js'
 import { type FieldLimits, HpackDecoder } from './hpack-decoder.js'
-import { type ClientSettings, readSettings } from './settings-frame.js'
+import { type PeerSettings, readSettings } from './settings-frame.js'
 
-const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 /** Maximum number of CONTINUATION frames of a head (CVE-2024-27316). */
 const MAX_CONTINUATIONS = 8
 
@@ -14,10 +13,12 @@ export interface FrameReceiver {
   onData(stream: number, data: Buffer, size: number, isEnd: boolean): number
   /** Handles decoded fields. @param isTooLarge true if they exceed the limits and are incomplete. */
   onFields(stream: number, fields: string[], isEnd: boolean, isTooLarge: boolean): number
-  onReset(stream: number): number
-  onPing(payload: Buffer): void
-  onSettings(settings: ClientSettings): number
+  onReset(stream: number, code: number): number
+  onPing(payload: Buffer, isAck: boolean): void
+  onSettings(settings: PeerSettings): number
   onSettingsAck(): void
+  /** @param lastStream last stream that the peer may have processed. */
+  onGoaway(lastStream: number): number
   /** Handles WINDOW_UPDATE. @param stream 0 for the connection. */
   onWindowUpdate(stream: number, bytes: number): number
 }
@@ -34,15 +35,17 @@ export class FrameReader {
   /** Start of a frame that has not arrived completely. */
   #held: Buffer | null = null
   /** True once the preface, or the SETTINGS frame after it, was read. */
-  #hasPreface = false
+  #hasPreface: boolean
   #hasSettings = false
   /** Parts of the header block that is being received, its stream, and whether it ends the request. */
   #block: Buffer[] = []
   #blockStream = 0
   #endsStream = false
 
-  constructor(receiver: FrameReceiver, limits: FieldLimits) {
+  /** @param isServer true if the peer is a client, which begins with the preface. */
+  constructor(receiver: FrameReceiver, limits: FieldLimits, isServer: boolean) {
     this.#receiver = receiver
+    this.#hasPreface = !isServer
     this.#limits = limits
   }
 
@@ -102,7 +105,7 @@ export class FrameReader {
       case FRAME.priority:
         return checkPriority(stream, payload)
       case FRAME.reset:
-        return length === 4 ? receiver.onReset(stream) : ERROR.frameSize
+        return length === 4 ? receiver.onReset(stream, payload.readUInt32BE(0)) : ERROR.frameSize
       case FRAME.windowUpdate:
         if (length !== 4) return ERROR.frameSize
         return receiver.onWindowUpdate(stream, payload.readUInt32BE(0) & MAX_WINDOW)
@@ -111,10 +114,11 @@ export class FrameReader {
       case FRAME.ping:
         if (stream !== 0) return ERROR.protocol
         if (length !== 8) return ERROR.frameSize
-        if ((flags & FLAG.ack) === 0) receiver.onPing(payload)
+        receiver.onPing(payload, (flags & FLAG.ack) !== 0)
         return ERROR.none
       case FRAME.goaway:
-        return stream === 0 ? ERROR.none : ERROR.protocol
+        if (stream !== 0) return ERROR.protocol
+        return length >= 8 ? receiver.onGoaway(payload.readUInt32BE(0) & 0x7fffffff) : ERROR.frameSize
       case FRAME.pushPromise:
         return ERROR.protocol
     }

@@ -34,5 +34,8 @@ export const ERROR = {
 /** Flags (RFC 9113 section 6). */
 export const FLAG = { endStream: 1, ack: 1, endHeaders: 4, padded: 8, priority: 0x20 } as const
 
+/** Bytes with which a client begins a connection (RFC 9113 section 3.4). */
+export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
+
 /** Largest flow-control window (RFC 9113 section 6.9.1). */
 export const MAX_WINDOW = 2 ** 31 - 1
