@@ -270,6 +270,8 @@ export interface RoutePlan {
   readonly priority: number
   /** Importance under overload: an overloaded worker rejects `low` first. */
   readonly criticality: 'low' | 'normal' | 'critical'
+  /** CPU time per second for the policies in each worker, in milliseconds; null: no limit. */
+  readonly cpuBudgetMs: number | null
   /** Document order among routes of a host that are otherwise equal; 0 for nearly all routes. */
   readonly order: number
   /** Handling of paths with %2F or %5C. */

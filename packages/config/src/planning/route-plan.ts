@@ -17,6 +17,7 @@ export function routePlans(document: Document, inlined: InlinedTexts): RoutePlan
     match: matchPlan(route.match, { at: ['routes', i, 'match'], inlined }),
     priority: route.priority,
     criticality: route.criticality,
+    cpuBudgetMs: route.cpuBudget === undefined ? null : parseDuration(route.cpuBudget),
     order: 0,
     encodedSlashes: route.encodedSlashes,
     rewrite: rewritePlan(route.rewrite),

@@ -189,6 +189,12 @@ export const routeSchema = object(
       description:
         'Importance under overload (see `overload`). An overloaded worker rejects `low` requests first, then `normal` ones. `critical` ones are rejected only far above the limit for requests in flight.',
     }),
+    cpuBudget: Type.Optional(
+      duration('1ms', '1s', {
+        description:
+          "CPU time per second that the route's policies may use in each worker. Beyond it, requests are rejected with 503 before any policy runs, whatever their criticality. Unused time is kept for one second. Work in threads does not count. Absent: no limit.",
+      }),
+    ),
     encodedSlashes: oneOf(['refuse', 'keep'], {
       default: 'refuse',
       description:

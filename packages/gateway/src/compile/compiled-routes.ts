@@ -2,6 +2,7 @@ import type { Plan, RoutePlan } from '@sluice/config'
 import { compileCondition, loadBodyLanguages } from '@sluice/config/serving'
 import { type BodyQuery, type Catalog, type Slices, UnreadableBody } from '@sluice/core'
 import type { PipelineContext } from '../flow/context.js'
+import { CpuBudget } from '../flow/cpu-budget.js'
 import type { Refreshes } from '../flow/refreshes.js'
 import { CRITICALITIES, type Route } from '../flow/route.js'
 import type { Candidate, Predicate } from '../route/candidate.js'
@@ -115,13 +116,16 @@ export class CompiledRoutes {
   ): Promise<CompiledRoute> {
     await loadBodyLanguages(JSON.stringify(route), catalog)
     const steps: CompiledStep[] = []
+    const cpuBudget = route.cpuBudgetMs === null ? null : new CpuBudget(route.cpuBudgetMs)
+    const chain = await chains.compile(route.policies, steps)
     const value = {
       id: route.id,
       configDigest: digest,
       api: route.api,
       template: route.match.path.text,
       log: compileRouteLog(route, plan.log),
-      chain: await chains.compile(route.policies, steps),
+      chain: cpuBudget === null ? chain : cpuBudget.measure(chain),
+      cpuBudget,
       keepsEncodedSlashes: route.encodedSlashes === 'keep',
       criticality: CRITICALITIES.indexOf(route.criticality),
       action: compileAction(route, this.#upstreams),

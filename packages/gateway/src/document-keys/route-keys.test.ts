@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import dns from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import type { TestContext } from 'node:test'
+import type { Catalog, Policy } from '@sluice/core'
 import type { WebSocket } from 'ws'
 import { until } from '../testing/gateway.js'
 import { answering, echoOrigin, rawOrigin } from '../testing/origin.js'
@@ -19,6 +20,22 @@ async function matched(
 ): Promise<number[]> {
   const gateway = await serve(t, { routes: [{ id: 'one', match, respond: { status: 204 } }] })
   return Promise.all(asked.map(async ([path, init]) => (await fetch(gateway.url + path, init)).status))
+}
+
+/** A policy whose requests take some processor time. */
+function busyPolicy(ms: number): Policy {
+  return {
+    name: 'busy',
+    summary: 'Takes processor time.',
+    schema: {} as Policy['schema'],
+    compile: () => ({
+      name: 'busy',
+      onRequest: () => {
+        for (const fromMono = performance.now(); performance.now() < fromMono + ms; );
+        return null
+      },
+    }),
+  }
 }
 
 /** Returns the request that the upstream receives. */
@@ -108,6 +125,20 @@ testKeys(
         clients.map(({ text }) => text.slice(9, 12)),
         ['204', '503', '204'],
       )
+    },
+    cpuBudget: async (t) => {
+      const catalog: Catalog = new Map([['busy', busyPolicy(100)]])
+      const statuses = async (keys: object): Promise<number[]> => {
+        const gateway = await serve(t, {
+          catalog,
+          routes: [{ id: 'all', policies: [{ use: 'busy' }], respond: { status: 204 }, ...keys }],
+        })
+        const seen: number[] = []
+        for (let i = 0; i < 3; i++) seen.push((await fetch(gateway.url)).status)
+        return seen
+      }
+      assert.deepEqual(await statuses({}), [204, 204, 204])
+      assert.deepEqual(await statuses({ cpuBudget: '1ms' }), [204, 503, 503])
     },
     encodedSlashes: async (t) => {
       const path = '/a/b%2Fc'

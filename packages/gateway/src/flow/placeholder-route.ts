@@ -15,6 +15,7 @@ export function placeholderRoute(context: PipelineContext, log: RouteLog, config
     chain: EMPTY_CHAIN,
     keepsEncodedSlashes: false,
     criticality: 1,
+    cpuBudget: null,
     action: { kind: 'answer', reply: () => REFUSALS.notFound },
     metrics: context.metrics.route(NO_ROUTE),
     refreshes: null,

@@ -3,6 +3,7 @@ import type { CaptureRules, Exchange, Reply, RouteFacts } from '@sluice/core'
 import type { RouteMetrics } from '../telemetry/metrics.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { Chain } from './chain.js'
+import type { CpuBudget } from './cpu-budget.js'
 
 /** Criticality names, in the order of their numbers. */
 export const CRITICALITIES = ['low', 'normal', 'critical'] as const
@@ -15,6 +16,8 @@ export interface Route extends RouteFacts {
   readonly keepsEncodedSlashes: boolean
   /** Index into CRITICALITIES. An overloaded worker refuses requests of lower criticality first. */
   readonly criticality: number
+  /** CPU time that the policies may use, or null for no limit. */
+  readonly cpuBudget: CpuBudget | null
   readonly action: RouteAction
   readonly metrics: RouteMetrics
   /** Sends background requests for policies that store responses; null without such policies. */

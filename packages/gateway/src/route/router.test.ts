@@ -29,6 +29,7 @@ function routePlan(id: string, order: number, overrides: RouteOverrides): RouteP
     api: null,
     priority: overrides.priority ?? 0,
     criticality: 'normal',
+    cpuBudgetMs: null,
     encodedSlashes: 'refuse',
     rewrite: null,
     action: { kind: 'respond', status: 200, headers: [], body: '' },

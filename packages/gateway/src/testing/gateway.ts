@@ -168,6 +168,7 @@ function routePlan(
     api: null,
     priority: 0,
     criticality: 'normal',
+    cpuBudgetMs: null,
     rewrite: null,
     action: { kind: 'proxy', upstream: upstreams[0]?.name ?? 'up' },
     timeouts,

@@ -107,7 +107,7 @@ export class RequestDispatcher implements RequestHandler, RequestServer {
   }
 
   #admit(route: Route, x: RoutedExchange, client: ClientStream, lease: Lease): void {
-    const refused = this.#admission.refusalOf(route, this.#context.inFlight)
+    const refused = this.#admission.refusalOf(route, this.#context.inFlight, x.startedMono)
     if (refused !== null) this.#leaveRoute(route, x, client, lease).refuse(refused)
     // While the worker drains, it waits for flows only.
     else if (this.#admission.mustWait(route, x.startedMono) && !this.#context.isDraining)

@@ -48,6 +48,7 @@ export function fakeRoute(id: string): RoutePlan {
     api: null,
     priority: 0,
     criticality: 'normal',
+    cpuBudgetMs: null,
     order: 0,
     encodedSlashes: 'refuse',
     rewrite: null,

@@ -210,6 +210,6 @@ test('requests that wait count towards maxInFlight', (t) => {
   trial.overload()
   for (let i = 0; i < 4; i++) trial.ask('a')
   const isRefused = (inFlight: number): boolean =>
-    trial.admission.refusalOf({ criticality: NORMAL } as Route, inFlight) !== null
+    trial.admission.refusalOf({ criticality: NORMAL, cpuBudget: null } as Route, inFlight, 0) !== null
   assert.deepEqual([isRefused(5), isRefused(6)], [false, true])
 })

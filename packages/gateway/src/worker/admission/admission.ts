@@ -79,6 +79,7 @@ export class Admission {
   #maxInFlight: readonly number[] = []
   #overloaded = refuseFor('', OFF)
   #delayed = refuseFor('', OFF)
+  #spent = refuseFor('', OFF)
 
   constructor(readClocks: () => Clocks = processClocks) {
     this.#readClocks = readClocks
@@ -96,6 +97,7 @@ export class Admission {
     )
     this.#overloaded = refuseFor('this worker has reached its limit for requests in flight', plan)
     this.#delayed = refuseFor('this worker is overloaded', plan)
+    this.#spent = refuseFor('this route has used its CPU budget', plan)
   }
 
   /** Number of requests that wait to be served or refused. */
@@ -116,11 +118,15 @@ export class Admission {
     } else this.#started = 0
   }
 
-  /** Returns the refusal of a request because too many are in flight, or null. */
-  refusalOf({ criticality }: Route, inFlight: number): Reply | null {
-    if (inFlight + this.waiting < this.#maxInFlight[criticality]!) return null
+  /**
+   * Returns the refusal of a request because too many are in flight or its route has used its CPU budget, or null.
+   * @param nowMono time of its arrival.
+   */
+  refusalOf({ criticality, cpuBudget }: Route, inFlight: number, nowMono: number): Reply | null {
+    const isFull = inFlight + this.waiting >= this.#maxInFlight[criticality]!
+    if (!isFull && (cpuBudget === null || !cpuBudget.isSpent(nowMono))) return null
     this.#shed[criticality]!++
-    return this.#overloaded
+    return isFull ? this.#overloaded : this.#spent
   }
 
   /** Returns true if a request has to wait. It is then passed to `add`. @param nowMono time of its arrival. */
