@@ -10,7 +10,11 @@ const X = {} as Exchange
 test('policies of all phases use the budget, which returns with time and does not grow', (t) => {
   let now = 1000
   t.mock.method(performance, 'now', () => now)
-  const hook: Hook = { name: 'busy', order: 0, phase: 'request', run: () => ((now += 60), null) }
+  const run = (): null => {
+    now += 60
+    return null
+  }
+  const hook: Hook = { name: 'busy', order: 0, phase: 'request', run }
   const budget = new CpuBudget(200)
   const hooks = [hook]
   const response = { response: hooks, responseBody: hooks }
