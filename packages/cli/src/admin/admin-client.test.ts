@@ -48,7 +48,7 @@ test('with -o json, a failure is an object on stdout: out of reach, refused or i
       ['history', '--server', refusing],
       { code: 'failed', exitCode: 1, status: 409, problem: 'GW_ADMIN_CONTROLLED' },
     ],
-    [['deploy', file, '--server', away], { code: 'invalid', exitCode: 3 }],
+    [['diff', file, '--server', away], { code: 'invalid', exitCode: 3 }],
     [['render', '/nonexistent'], { code: 'invalid', exitCode: 3 }],
   ] as never
   for (const [args, expected] of cases) {
@@ -56,7 +56,7 @@ test('with -o json, a failure is an object on stdout: out of reach, refused or i
     const { schemaVersion, error } = JSON.parse(stdout)
     const { message, diagnostics, ...rest } = error
     assert.deepEqual([schemaVersion, `${message}\n`, code], [1, stderr, rest.exitCode], args.join(' '))
-    assert.deepEqual([rest, diagnostics !== undefined], [expected, args[0] === 'deploy'], args.join(' '))
+    assert.deepEqual([rest, diagnostics !== undefined], [expected, args[0] === 'diff'], args.join(' '))
   }
 })
 
