@@ -43,6 +43,6 @@ export function cacheCapacityLines(
       ...guideLines(guide, `${method}/s`),
     ]),
     'note: 30 % of each tier is kept free, and the values must fit into its memory',
-    `note: measured on ${host.cpuModel}, score ${significant(host.cpuScore)}: scale by the score of the target’s cores`,
+    `note: measured on ${host.cpuModel} with CPU score ${significant(host.cpuScore)}. For another machine, scale by the CPU score in its reports`,
   ]
 }

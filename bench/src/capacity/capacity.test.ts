@@ -81,7 +81,7 @@ test('policies add what they were measured to add, and one that nobody measured 
     size!.shares.map(({ micros }) => micros),
     [50, 38, 1],
   )
-  assert.match(notes.join('\n'), /together what each costs alone/)
+  assert.match(notes.join('\n'), /the same together as one by one/)
   const { size: none, missing } = capacityFor([POLICIES], { ...QUERY, policies: ['xslt'] })
   assert.equal(none, null)
   assert.deepEqual(missing, ['the policy xslt: gw bench policy xslt'])
@@ -133,7 +133,7 @@ test('memory follows from numbers of connections, and asks for more pods where i
   assert.deepEqual(answer.size!.autoscaler, { averageUtilization: 70, minReplicas: 4, maxReplicas: 12 })
   const lines = capacityLines(query, answer)
   assert.equal(lines[0], '5,000 GET/s, traffic log off: W1 × 8')
-  assert.match(lines.join('\n'), /memory: 95\.4 MB and 95\.4 MB for each 1,000 connections under load/)
+  assert.match(lines.join('\n'), /memory: 95\.4 MB, plus 95\.4 MB per 1,000 connections under load/)
   assert.equal(capacityFor([sampleSummary([costing(100)])], QUERY).memory, null)
 })
 

@@ -39,7 +39,7 @@ export function capacityFor(summaries: readonly Summary[], query: CapacityQuery)
     missing.push(
       `${query.bodyBytes === 0 ? 'a GET' : 'requests with a body'} without policies: gw bench run apinizer --tier W1`,
     )
-  const shares = [{ what: 'passing the request on', micros: proxying ?? 0 }]
+  const shares = [{ what: 'forwarding the request', micros: proxying ?? 0 }]
   for (const policy of query.policies) {
     const cost = nearestCost(policy, policyCosts, query.bodyBytes)
     if (cost === null) missing.push(`the policy ${policy}: gw bench policy ${policy}`)
@@ -51,13 +51,15 @@ export function capacityFor(summaries: readonly Summary[], query: CapacityQuery)
   }
   const memory = connectionMemory(proxies)
   const size = missing.length > 0 ? null : sizeOf(logged, shares, query, memory)
-  if (query.policies.length > 1) notes.push('policies are taken to cost together what each costs alone')
+  if (query.policies.length > 1) notes.push('assumes that the policies cost the same together as one by one')
   const guessed = (size?.guide ?? []).filter(({ isMeasured }) => !isMeasured).map(({ tier }) => tier)
   if (guessed.length > 0)
-    notes.push(`${guessed.join(', ')} not measured: extrapolated from the CPU time and the cores`)
+    notes.push(
+      `${guessed.join(', ')} not measured: extrapolated. Assumes that throughput grows with the number of cores, although each request costs more with more workers`,
+    )
   if (log === 'none') notes.push('the traffic log is off in this figure')
   notes.push(
-    `measured on ${host.cpuModel}, score ${significant(host.cpuScore)}: scale by the score of the target’s cores`,
+    `measured on ${host.cpuModel} with CPU score ${significant(host.cpuScore)}. For another machine, scale by the CPU score in its reports`,
   )
   // Without a size the runs lack required points. `missing` says what to measure.
   return { log, size, missing, memory, notes }
@@ -84,7 +86,7 @@ function bodyMicros(points: readonly CostPoint[], wanted: number, notes: string[
   const [small, large] = above > 0 ? sizes.slice(above - 1, above + 1) : sizes.slice(-2)
   if (above === 0 || large === undefined) {
     notes.push(
-      `a body of ${formatSize(wanted)} is taken to cost as much as one of ${formatSize(sizes[0]!.bytes)}`,
+      `assumes that a body of ${formatSize(wanted)} costs as much as one of ${formatSize(sizes[0]!.bytes)}`,
     )
     return sizes[0]!.micros
   }
@@ -169,14 +171,14 @@ export function capacityLines(
   const logText = log === 'none' ? 'traffic log off' : 'traffic log in Elasticsearch'
   return [
     `${countText(perSecond)} ${request}/s, ${logText}: ${tier} × ${replicas}`,
-    `${significant(cores)} cores with ${HEADROOM * 100} % headroom at ${significant(microsPerRequest)} µs a request`,
+    `${significant(cores)} cores with ${HEADROOM * 100} % headroom at ${significant(microsPerRequest)} µs per request`,
     ...shares.map(({ what, micros }) => `  ${significant(micros)} µs ${what}`),
-    `autoscaler: ${autoscaler.minReplicas} to ${autoscaler.maxReplicas} pods, more from ${autoscaler.averageUtilization} % of their CPU on`,
+    `autoscaler: ${autoscaler.minReplicas} to ${autoscaler.maxReplicas} pods, target CPU utilization ${autoscaler.averageUtilization} %`,
     ...guideLines(guide, 'requests/s'),
     ...(memory === null
       ? []
       : [
-          `memory: ${formatSize(Math.round(memory.baseBytes))} and ${formatSize(Math.round(memory.perThousandBytes))} for each 1,000 connections under load`,
+          `memory: ${formatSize(Math.round(memory.baseBytes))}, plus ${formatSize(Math.round(memory.perThousandBytes))} per 1,000 connections under load`,
         ]),
     ...notes.map((note) => `note: ${note}`),
   ]

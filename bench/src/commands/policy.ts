@@ -42,8 +42,8 @@ export function costSentence(policy: string, { points }: Summary): string {
   const { base, addedMicros, interval } = cost
   const before = base.cpuMicrosPerRequest.mean
   if (interval !== null && interval[0] <= 0 && interval[1] >= 0)
-    return `${name}: no measurable cost (below ${significant(Number(interval[1].toPrecision(2)))} µs of CPU time a request, 95 % interval ${intervalText(interval)}), on ${significant(before)} µs without it`
-  const amount = `${addedMicros < 0 ? '−' : '+'}${Math.abs(addedMicros).toFixed(2)} µs (${changeText(addedMicros / before)}) of CPU time a request, on ${significant(before)} µs without it${busyText(base)}`
+    return `${name}: no measurable cost (below ${significant(Number(interval[1].toPrecision(2)))} µs of CPU time per request, 95 % interval ${intervalText(interval)}), on ${significant(before)} µs without it`
+  const amount = `${addedMicros < 0 ? '−' : '+'}${Math.abs(addedMicros).toFixed(2)} µs (${changeText(addedMicros / before)}) of CPU time per request, on ${significant(before)} µs without it${busyText(base)}`
   if (interval === null)
     return `${name}: ${amount}; the error is unknown, use at least --repetitions ${LEAST_PAIRS}`
   return `${name}: ${amount}; 95 % interval ${intervalText(interval)}`

@@ -104,12 +104,12 @@ test('the cost of a policy has an interval over pairs, or is below what could be
   const sentence = (...parts: Parameters<typeof summary>): string => costSentence('header', summary(...parts))
   assert.match(
     sentence([0.9, 1, 1.1]),
-    /^header: \+0\.99 µs \(\+3\.5 %\) of CPU time a request, on 28\.4 µs without it; 95 % interval 0\.9\d to 1\.0\d µs$/,
+    /^header: \+0\.99 µs \(\+3\.5 %\) of CPU time per request, on 28\.4 µs without it; 95 % interval 0\.9\d to 1\.0\d µs$/,
   )
   assert.equal(sentence([0.9, 1, 1.1]), sentence([0.9, 1, 1.1]), 'the same run has the same interval')
   assert.match(
     sentence([-1, 1.1]),
-    /^header: no measurable cost \(below 0\.\d+ µs of CPU time a request, 95 % interval −\d\.\d\d to 0\.\d\d µs\)/,
+    /^header: no measurable cost \(below 0\.\d+ µs of CPU time per request, 95 % interval −\d\.\d\d to 0\.\d\d µs\)/,
   )
   assert.match(sentence([-4.4, -4.3]), /^header: −4\.36 µs .*95 % interval −4\.\d\d to −4\.\d\d µs$/)
   // Without pairs the changes of the machine are part of the error.

@@ -91,7 +91,7 @@ function lowCeiling(point: UnjudgedPoint): string | null {
 function ceilingBelow({ ceilingPerSecond, perSecond }: UnjudgedPoint, least: number): string | null {
   if (ceilingPerSecond === null || ceilingPerSecond >= perSecond.mean * least) return null
   const times = (ceilingPerSecond / perSecond.mean).toFixed(1)
-  return `load generator and origin alone reach ${Math.round(ceilingPerSecond)} requests/s, ${times} times this throughput; at least ${least} times is required`
+  return `load generator and origin alone reach ${Math.round(ceilingPerSecond).toLocaleString('en-US')} requests/s, ${times} times this throughput; at least ${least} times is required`
 }
 
 /** Returns the point with reasons why it has no figures. */

@@ -3,7 +3,7 @@ import { percentileOf } from '../model/spectrum.js'
 import type { Point } from '../model/summary.js'
 import { policyText } from '../suite/policies.js'
 import { comparablePoints, policyCosts } from './cost.js'
-import { countText, hasFigures, requestText } from './figures.js'
+import { countText, hasFigures, isValid, MARK, requestText } from './figures.js'
 import { predictionsOf, type ScalingPrediction } from './predictions.js'
 import { familyOf, groupedBy, systemsOf, withoutLog } from './relations.js'
 
@@ -43,9 +43,18 @@ const COLORS: Readonly<Record<string, string>> = {
 const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]]
 const OPACITIES = ['', 'a0', '60']
 const MARKERS = ['circle', 'rect', 'triangle', 'rectRot']
+/** Bars and lines do not show marks, so the description refers to the tables. */
+const WARNING_REMARK = `Includes figures with warnings, which the tables mark with ${MARK}.`
 
 /** Returns all charts of a run. Figures with warnings are included. */
 export function chartsOf(points: readonly Point[]): Chart[] {
+  const hasWarnings = points.some((point) => hasFigures(point) && !isValid(point))
+  const charts = allCharts(points)
+  if (!hasWarnings) return charts
+  return charts.map((chart) => ({ ...chart, description: `${chart.description} ${WARNING_REMARK}` }))
+}
+
+function allCharts(points: readonly Point[]): Chart[] {
   const shown = points.filter(hasFigures)
   const saturated = shown.filter(({ kind }) => kind === 'saturation')
   const held = shown.filter(({ kind, latency }) => kind === 'fixed-rate' && latency !== null)
@@ -84,8 +93,8 @@ function costChart(points: readonly Point[]): Chart[] {
     ),
   }))
   const description =
-    'User and system time of the process tree over completed requests, in the same run; less is better.'
-  return barChart({ title: 'CPU time of a request', description }, 'µs of CPU a request', bars)
+    'User and system time of all processes per completed request, in the same run. Lower is better.'
+  return barChart({ title: 'CPU time of a request', description }, 'µs of CPU per request', bars)
 }
 
 /** Throughput by number of connections, with tiers, logs and systems of one request in one chart. */
@@ -95,7 +104,7 @@ function throughputCharts(points: readonly Point[]): Chart[] {
   const families = groupedBy(points, familyOf)
   const curves = families.filter((group) => new Set(group.map(({ connections }) => connections)).size > 1)
   const single = families.filter((group) => !curves.includes(group)).flat()
-  const description = 'Requests a second at saturation, mean of the repetitions.'
+  const description = 'Requests per second at saturation, mean of the repetitions.'
   const bars = groupedBy(single, labelOf).map((group) => ({
     label: labelOf(group[0]!),
     values: Object.fromEntries(group.map(({ system, perSecond }) => [system, perSecond.mean])),
@@ -168,7 +177,7 @@ function logChart(points: readonly Point[]): Chart[] {
         ]),
       ),
     }))
-  const description = 'Requests a second at saturation with the traffic log off and in Elasticsearch.'
+  const description = 'Requests per second at saturation with the traffic log off and in Elasticsearch.'
   return barChart({ title: 'Traffic log off and on', description }, 'requests/s', bars)
 }
 
@@ -221,7 +230,7 @@ function policyChart(points: readonly Point[]): Chart[] {
     ),
   }))
   const description = 'CPU time that a policy adds to a request, beside the same request without it.'
-  return barChart({ title: 'What a policy costs', description }, 'µs of CPU a request', bars)
+  return barChart({ title: 'What a policy costs', description }, 'µs of CPU per request', bars)
 }
 
 /** Latency by percentile, at fixed rates if there are any, else at overload, never both. */
@@ -237,7 +246,7 @@ function spectrumCharts(points: readonly Point[]): Chart[] {
     }))
     const description = isHeld
       ? 'Latency at rates that were held.'
-      : 'Latency at overload: how long the queue was, not what users would see.'
+      : 'Latency at overload. It shows the length of the queue, not what users would see.'
     const axes = { x: 'percentile', y: 'ms', xType: 'category', yType: 'logarithmic' } as const
     return lineChart({ title: `${labelOf(group[0]!)}: percentiles`, description }, axes, lines)
   })

@@ -38,7 +38,7 @@ export function busyText({ busyShare, sharesCores }: Point): string {
 
 /** Explains the notation of costs. */
 export const COST_REMARK =
-  'CPU µs "at 92 %": the system used 92 % of its cores. A request costs more then than at full load, because fewer are taken at a time, and more on cores that are shared. A ratio of systems whose use of their cores differed by more than ten points is marked.'
+  'CPU µs "at 92 %": the system used 92 % of its cores. A request costs more at partial load and on shared cores than on fully used cores. A ratio has a ~ if the core use of the two systems differs by more than ten percentage points.'
 
 /** True if the costs of two points are comparable: similar core use, both alone or both sharing. */
 export function areCostsAlike(one: Point, other: Point): boolean {
@@ -61,6 +61,7 @@ export interface CpuRatio {
   readonly median: number
   readonly min: number
   readonly max: number
+  readonly repetitions: number
   /** True if a cost has a warning, or use of cores differed. */
   readonly isDoubtful: boolean
 }
@@ -74,7 +75,8 @@ export function cpuRatio(group: ReadonlyMap<string, CostPoint>, peer: string): C
   const [own, other] = [ours.cpuMicrosPerRequest.values, theirs.cpuMicrosPerRequest.values]
   const ratios = own.slice(0, other.length).map((micros, i) => micros / other[i]!)
   const isDoubtful = !areCostsAlike(ours, theirs)
-  return { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios), isDoubtful }
+  const range = { min: Math.min(...ratios), max: Math.max(...ratios) }
+  return { median: median(ratios), ...range, repetitions: ratios.length, isDoubtful }
 }
 
 /** Cost of one policy in our gateway. */

@@ -47,7 +47,7 @@ export function reportHtml(summary: Summary): string {
 <h1>Benchmark ${escaped(summary.suite)}</h1>
 <p>${escaped(summary.startedAt)} to ${escaped(summary.endedAt)} · <code>${escaped(summary.command)}</code></p>
 <dl class="tiles">${tilesOf(summary).map(tileHtml).join('')}</dl>
-${noticeHtml('This run was warned of', warnings)}
+${noticeHtml('Warnings of this run', warnings)}
 ${noticeHtml('Points without figures', [...new Set(points.flatMap(({ invalid }) => invalid))])}
 <div class="charts">${charts.map(figureHtml).join('')}</div>
 ${tables.map(sectionHtml).join('\n')}
@@ -88,7 +88,7 @@ function tilesOf({ points, trials }: Summary): Tile[] {
       const mark = ratios.some(({ isDoubtful }) => isDoubtful) ? MARK : ''
       if (ratios.length === 0 || peer === OURS) return []
       const middle = `${mark}${ratioText(median(ratios.map((one) => one.median)))} ×`
-      return [[`CPU over ${peer}’s`, middle, `median of ${ratios.length} points`]]
+      return [[`CPU relative to ${peer}`, middle, `median of ${ratios.length} points`]]
     }),
     ['Points', `${valid.length} of ${points.length}`, 'without warnings'],
   ]
@@ -113,9 +113,14 @@ function figureHtml({ title, description, config }: Chart, i: number): string {
 
 function sectionHtml({ name, headings, rows, remark }: TextTable): string {
   const head = headings.map((text) => `<th>${escaped(text)}</th>`).join('')
-  const body = rows.map((row) => `<tr>${row.map((text) => `<td>${escaped(text)}</td>`).join('')}</tr>`)
+  const body = rows.map((row) => `<tr>${row.map(cellHtml).join('')}</tr>`)
   const table = `<div class="wide" role="region" tabindex="0" aria-label="${escaped(name)}"><table><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>`
   return `<h2>${escaped(name)}</h2><p>${escaped(remark)}</p>${table}`
+}
+
+/** Returns a table cell. Long texts wrap, other cells stay on one line. */
+function cellHtml(text: string): string {
+  return `<td${text.length > LONG_TEXT ? ' class="long"' : ''}>${escaped(text)}</td>`
 }
 
 /** Returns the library, the chart data and the script that draws them. */
@@ -175,6 +180,9 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!)
 }
 
+/** Number of characters above which the text of a table cell wraps. */
+const LONG_TEXT = 44
+
 const STYLE = `
 :root { color-scheme: light dark; --text: #1d2125; --faint: #555; --page: #fff; --line: #ddd; --notice: #fcefee; --edge: #a3262a; }
 @media (prefers-color-scheme: dark) {
@@ -188,6 +196,7 @@ h1 { font-size: 28px; } h2 { font-size: 20px; margin-top: 44px; } p, figcaption,
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 520px), 1fr)); gap: 20px; }
 figure { margin: 0; padding: 14px; border: 1px solid var(--line); border-radius: 8px; min-width: 0; } figure.bar { grid-column: 1 / -1; }
 .wide { overflow-x: auto; overflow-wrap: normal; } table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
-th, td { padding: 5px 14px 5px 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
+th, td { padding: 5px 14px 5px 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); white-space: nowrap; }
+td.long { white-space: normal; min-width: 44ch; }
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: 4px 24px; } .facts dd { margin: 0; }
 @media (max-width: 600px) { body { padding: 16px 12px; } .facts { display: block; } .facts dd { margin-bottom: 8px; } }`

@@ -2,7 +2,7 @@ import { OURS } from '../model/run.js'
 import { percentileOf } from '../model/spectrum.js'
 import type { HostFacts, Point, Summary } from '../model/summary.js'
 import { reasonsOf, type Trial, verdictOf } from '../model/trial.js'
-import { COST_REMARK, comparablePoints, costText, cpuRatio, isCostKnown } from './cost.js'
+import { COST_REMARK, type CpuRatio, comparablePoints, costText, cpuRatio, isCostKnown } from './cost.js'
 import {
   countText,
   errorText,
@@ -78,7 +78,7 @@ export function pointTable(points: readonly Point[]): TextTable {
 export function wholePointTable(points: readonly Point[], host: HostFacts): TextTable {
   const score: Column = ['per core-score', (point) => significant(perCoreScore(point, host))]
   const remark =
-    'Latencies in brackets were taken at overload: they say how long the queue was. The ceiling is how many times as much load generator and origin did by themselves; generator says how busy the load generator was. '
+    'Latencies in brackets were measured at overload. They show the length of the queue. The ceiling is the throughput of load generator and origin alone, relative to that of the system. The column "generator" shows how busy the load generator was. '
   const table = tableOf(points, [...FIGURES, ...PROOF, score])
   return { ...table, remark: remark + table.remark }
 }
@@ -118,7 +118,7 @@ export function comparisonTable(points: readonly Point[]): TextTable | null {
         const ratio = cpuRatio(group, peer)
         return ratio === null
           ? '–'
-          : `${ratio.isDoubtful ? MARK : ''}${ratioText(ratio.median)} (${ratioText(ratio.min)}-${ratioText(ratio.max)})`
+          : `${ratio.isDoubtful ? MARK : ''}${ratioText(ratio.median)}${rangeText(ratio)}`
       }),
       ...systems.map((name) => {
         const point = group.get(name)
@@ -132,8 +132,13 @@ export function comparisonTable(points: readonly Point[]): TextTable | null {
     ...peers.map((peer) => `${OURS} / ${peer}`),
     ...systems.map((name) => `${name} requests/s`),
   ]
-  const remark = `Ratios are the medians over the repetitions, which were measured in turn, with the smallest and largest. ${COST_REMARK}`
+  const remark = `Each ratio is the median of the repetitions, with the smallest and largest in brackets. In each repetition, the systems are measured one after the other. ${COST_REMARK}`
   return { name: 'Systems side by side', headings, rows, remark }
+}
+
+/** Returns ` (1.02 to 1.10)`, or an empty string for a single repetition. */
+function rangeText({ min, max, repetitions }: CpuRatio): string {
+  return repetitions > 1 ? ` (${ratioText(min)} to ${ratioText(max)})` : ''
 }
 
 /** Returns the highest measured rates with a P99 below a limit. Empty if none is. */
