@@ -1,6 +1,7 @@
-import type { ListenerPlan } from '@sluice/config'
+import { displayPlan, type ListenerPlan } from '@sluice/config'
 import { formatSize } from '@sluice/core'
 import { ABILITIES } from '@sluice/gateway'
+import { catalog } from '@sluice/policies'
 import { loadFile } from '../input/document.js'
 import type { DocumentOptions, OutputOptions } from '../input/options.js'
 import { print, printResult, printTable } from '../output/output.js'
@@ -9,7 +10,8 @@ import { durationText } from '../output/text.js'
 /** Prints the features and settings of the listeners of a document. */
 export async function explainListener(options: DocumentOptions & OutputOptions): Promise<void> {
   const { plan } = await loadFile(options.config)
-  const listeners = plan.listeners.map((listener) => ({
+  const { listeners: shown } = displayPlan(plan, catalog)
+  const listeners = shown.map((listener) => ({
     address: listener.address,
     engine: listener.engine,
     tls: listener.tls !== null,

@@ -18,7 +18,7 @@ export function checkFieldBytes({ document, origins, report }: Inspection): void
       path: [...path, 'address'],
       message:
         'routes or policies depend on header values, but engine: uws strips bytes of 0x80 and above from both ends of values',
-      remedy: 'use engine: node if untrusted clients can reach this listener (docs/reference/limits.md)',
+      remedy: 'use engine: node if untrusted clients can reach this listener (docs/guides/engines.md)',
     })
   }
 }

@@ -97,7 +97,7 @@ function checkUwsSupport({ report }: Inspection, listener: ListenerDocument, pat
     report.add({
       path: [...path, ...keys],
       message: `${keys.join('.')} needs engine: node, but this listener has engine: uws`,
-      remedy: `write engine: node, or remove ${keys.join('.')}; see docs/reference/limits.md`,
+      remedy: `write engine: node, or remove ${keys.join('.')}; see docs/guides/engines.md`,
     })
   }
 }
