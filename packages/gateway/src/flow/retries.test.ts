@@ -179,9 +179,15 @@ function conform(transport: TransportName): void {
   })
 
   test('a silent target is replaced by another one', async (t) => {
-    const silent = await rawOrigin(t, () => {})
+    const timeouts = { connectMs: 60_000, headersMs: 60_000, idleMs: 60_000, totalMs: 600_000 }
+    const now = performance.now.bind(performance)
+    let aheadMs = 0
+    t.mock.method(performance, 'now', () => now() + aheadMs)
+    // Only the silent target exceeds its time.
+    const silent = await rawOrigin(t, (socket) => {
+      socket.once('data', () => (aheadMs += timeouts.headersMs))
+    })
     const other = await httpOrigin(t, (_, res) => res.end('other'))
-    const timeouts = { connectMs: 10_000, headersMs: 100, idleMs: 10_000, totalMs: 60_000 }
     const upstream = { urls: [silent.url, other.url], retry: RETRY, timeouts, ...OVER[transport] }
     const gateway = await startLogged(t, { upstreams: [upstream] })
     for (let i = 0; i < 2; i++) assert.equal(await (await fetch(gateway.url)).text(), 'other')
