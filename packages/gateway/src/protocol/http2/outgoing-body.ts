@@ -33,6 +33,8 @@ export class OutgoingBody implements SendingStream {
 
   /** Sends or queues bytes, which are valid only during the call. @param isEnd true if nothing follows. */
   write(bytes: Uint8Array, isEnd: boolean): void {
+    // An empty frame would end the stream.
+    if (bytes.length === 0 && !isEnd) return
     if (isEnd) this.#hasEnded = true
     const sent = this.#queue.length === 0 ? this.#sender.sendData(this, bytes, isEnd) : 0
     if (sent === bytes.length) {

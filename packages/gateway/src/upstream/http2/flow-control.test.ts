@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { ERROR, FLAG, FRAME, MAX_PAYLOAD } from '../../protocol/http2/frames.js'
 import { SETTING } from '../../protocol/http2/settings-frame.js'
 import { Asked, ask } from '../../testing/asking.js'
 import { until } from '../../testing/gateway.js'
 import { h2To } from '../../testing/h2-origin.js'
-import { fieldBlock, numbers, rawFrame, rawTarget, settingsFrame } from '../../testing/h2-raw-target.js'
+import {
+  fieldBlock,
+  numbers,
+  type RawTarget,
+  rawFrame,
+  rawTarget,
+  settingsFrame,
+} from '../../testing/h2-raw-target.js'
 import type { Transport, Upload } from '../transport/transport.js'
+import { UNREAD_RESPONSES } from './h2-connection.js'
+import type { H2Transport } from './h2-transport.js'
 
 const OK = fieldBlock(':status', '200')
 const { endHeaders, endStream } = FLAG
@@ -83,6 +92,23 @@ test('an upload whose length differs from the announced one resets its stream', 
   }
 })
 
+test('an empty chunk of an upload does not end it, and its end is sent once', async (t) => {
+  const target = await rawTarget(t)
+  const transport = h2To(t, target.port)
+  const upload = transport.createUpload(6, () => {})
+  const asked = post(transport, upload)
+  await until(() => asked.starts === 1)
+  for (const text of ['abc', '', 'def', '']) upload.add(Buffer.from(text))
+  upload.end()
+  await until(() => (target.frames.findLast(({ type }) => type === FRAME.data)?.flags ?? 0) === endStream)
+  await until(() => target.dataOf(1).length === 6)
+  upload.destroy()
+  asked.attempt!.abort()
+  await until(() => target.resetOf(1) === ERROR.cancel)
+  const ends = target.frames.filter(({ type, flags }) => type === FRAME.data && flags === endStream)
+  assert.equal(ends.length, 1)
+})
+
 test('a response that comes before the end of the upload is complete, and stops the upload', async (t) => {
   const target = await rawTarget(t, (socket, { type }) => {
     if (type === FRAME.headers) socket.write(rawFrame(FRAME.headers, endHeaders | endStream, 1, OK))
@@ -96,20 +122,45 @@ test('a response that comes before the end of the upload is complete, and stops 
   assert.deepEqual(transport.pool(), { busy: 0, free: 1, pending: 0 })
 })
 
-test('responses that are not read are bounded by the window of the connection', async (t) => {
-  const streams = 8
+/** Fills the windows of paused streams, and returns the requests and their target. */
+async function pausedResponses(t: TestContext, count: number): Promise<[Asked[], H2Transport, RawTarget]> {
   const target = await rawTarget(t, (socket, { type, stream }) => {
     if (type !== FRAME.headers) return
     socket.write(rawFrame(FRAME.headers, endHeaders, stream, OK))
-    // Each takes its whole window. The fifth one exceeds the window of the connection.
     for (let i = 0; i < 16; i++) socket.write(rawFrame(FRAME.data, 0, stream, Buffer.alloc(MAX_PAYLOAD)))
   })
   const transport = h2To(t, target.port)
-  const asked = Array.from({ length: streams }, () => ask(transport, '/'))
+  const asked = Array.from({ length: count }, () => ask(transport, '/'))
   for (const { attempt } of asked) attempt!.pause()
+  return [asked, transport, target]
+}
+
+test('responses that are not read are bounded by the window of the connection', async (t) => {
+  const { maxBytes } = UNREAD_RESPONSES
+  UNREAD_RESPONSES.maxBytes = 0
+  t.after(() => (UNREAD_RESPONSES.maxBytes = maxBytes))
+  // Each takes its whole window. The fifth one exceeds the window of the connection.
+  const [asked, transport] = await pausedResponses(t, 8)
   await until(() => asked.every(({ end }) => end === 'failed'))
   assert.ok(asked.every(({ body, failure }) => body === '' && failure?.code === 'GW_UPSTREAM_INVALID'))
   assert.deepEqual(transport.pool(), { busy: 0, free: 0, pending: 0 })
+})
+
+test('slow clients do not stall the other streams of their connection', async (t) => {
+  // Their windows together are twice that of the connection.
+  const [slow, transport, target] = await pausedResponses(t, 8)
+  const unread = 8 * 16 * MAX_PAYLOAD
+  await until(() => UNREAD_RESPONSES.bytes === unread)
+  const quick = ask(transport, '/')
+  await until(() => quick.body.length === 16 * MAX_PAYLOAD)
+  assert.deepEqual([target.goaway(), UNREAD_RESPONSES.bytes], [null, unread])
+  slow[0]!.attempt!.resume()
+  await until(() => slow[0]!.body.length === 16 * MAX_PAYLOAD)
+  slow[1]!.attempt!.abort()
+  assert.equal(UNREAD_RESPONSES.bytes, unread - 32 * MAX_PAYLOAD)
+  target.sockets[0]!.destroy()
+  await until(() => slow[7]!.end === 'failed')
+  assert.equal(UNREAD_RESPONSES.bytes, 0)
 })
 
 test('bytes of abandoned and of delivered responses return to the window of the connection', async (t) => {

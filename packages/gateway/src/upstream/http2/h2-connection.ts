@@ -12,6 +12,11 @@ import { H2Stream, STREAM_WINDOW, type StreamAttempt, type StreamConnection } fr
 
 /** Flow-control window of a connection in bytes. */
 const CONNECTION_WINDOW = 1024 * 1024
+/**
+ * Response bytes of this worker that wait for slow clients, although their connections' windows are open again. Otherwise
+ * a few slow clients would stall all streams of a connection.
+ */
+export const UNREAD_RESPONSES = { bytes: 0, maxBytes: 64 * 1024 * 1024 }
 /** Bytes waiting in the socket, such as replies to PING, from which reading pauses. */
 const MAX_SOCKET_BYTES = 256 * 1024
 /** Maximum number of fields of a response, and bytes that each may have in addition to the limit of heads. */
@@ -166,9 +171,22 @@ export class H2Connection implements FrameReceiver, StreamConnection {
     this.#owner.checkTarget()
   }
 
-  onDelivered(bytes: number): void {
+  lend(bytes: number): boolean {
+    if (UNREAD_RESPONSES.bytes + bytes > UNREAD_RESPONSES.maxBytes) return false
+    UNREAD_RESPONSES.bytes += bytes
+    this.#openWindow(bytes)
+    return true
+  }
+
+  onDelivered(bytes: number, lent = 0): void {
+    UNREAD_RESPONSES.bytes -= lent
+    this.#openWindow(bytes - lent)
+  }
+
+  /** Lets the target send more, once half of the rest of the window is used. */
+  #openWindow(bytes: number): void {
     this.#delivered += bytes
-    if (this.#delivered < CONNECTION_WINDOW / 2 || this.isEnded) return
+    if (this.#delivered < Math.max(this.#window, 1) || this.isEnded) return
     this.#writer.numbers(FRAME.windowUpdate, 0, 0, this.#delivered)
     this.#window += this.#delivered
     this.#delivered = 0

@@ -30,8 +30,13 @@ export interface StreamAttempt {
 /** The connection of a stream. */
 export interface StreamConnection {
   readonly sender: DataSender
-  /** Called when response bytes were delivered or dropped, so that the target may send more. */
-  onDelivered(bytes: number): void
+  /**
+   * Called when response bytes were delivered or dropped, so that the target may send more.
+   * @param lent how many of them were lent.
+   */
+  onDelivered(bytes: number, lent?: number): void
+  /** Lets the target send more although bytes wait for the client. Returns false if too many wait. */
+  lend(bytes: number): boolean
   onStreamClose(stream: H2Stream): void
   /** Checks if the target is still reachable, after a request was abandoned without a response. */
   checkTarget(): void
@@ -56,6 +61,8 @@ export class H2Stream implements UploadSink, OutgoingBodyOwner, IncomingBodyRece
   /** Body length that the response must have, or -1 if unknown. */
   #length = -1
   #bodyBytes = 0
+  /** Waiting bytes that the target may already send again on other streams. */
+  #lentBytes = 0
   #isClosed = false
 
   constructor(attempt: StreamAttempt, connection: StreamConnection, id: number) {
@@ -156,15 +163,29 @@ export class H2Stream implements UploadSink, OutgoingBodyOwner, IncomingBodyRece
     else if (this.#length >= 0 && this.#bodyBytes > this.#length)
       this.fail(FAILURES.truncated, ERROR.protocol)
     if (this.#isClosed) this.#connection.onDelivered(data.length)
-    else this.#download.onData(data, size)
+    else this.#receive(data, size)
     if (isEnd) this.#download.onEnd(null)
     return true
+  }
+
+  #receive(data: Buffer, size: number): void {
+    const before = this.#download.waitingBytes
+    this.#download.onData(data, size)
+    const waits = this.#download.waitingBytes - before
+    if (waits > 0 && this.#connection.lend(waits)) this.#lentBytes += waits
+  }
+
+  /** Returns bytes to the window of the connection. */
+  #release(bytes: number): void {
+    const lent = Math.min(bytes, this.#lentBytes)
+    this.#lentBytes -= lent
+    this.#connection.onDelivered(bytes, lent)
   }
 
   onBodyChunk(chunk: Uint8Array, isLast: boolean, trailers: readonly string[] | null = null): void {
     if (isLast) this.#complete(trailers)
     else {
-      this.#connection.onDelivered(chunk.length)
+      this.#release(chunk.length)
       this.#attempt.observer.onData(chunk)
     }
   }
@@ -213,7 +234,7 @@ export class H2Stream implements UploadSink, OutgoingBodyOwner, IncomingBodyRece
     this.#isClosed = true
     if (code !== null) this.#connection.sender.writer.numbers(FRAME.reset, 0, this.id, code)
     this.outgoing.discard()
-    this.#connection.onDelivered(this.#download.waitingBytes)
+    this.#release(this.#download.waitingBytes)
     this.#download.discard()
     this.#attempt.request.upload?.destroy()
     this.#connection.onStreamClose(this)
