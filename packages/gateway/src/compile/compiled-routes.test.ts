@@ -6,10 +6,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import timers from 'node:timers/promises'
 import { packBundle } from '@sluice/config'
-import { definePolicy, type Policy } from '@sluice/core'
+import { definePolicy, type Policy, type Step } from '@sluice/core'
 import { FAKE_POLICIES } from '../testing/fake-policy.js'
 import { bundleOf, type PlanOverrides, startGateway, type TestGateway, until } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
+import { usedBytes } from '../testing/process-state.js'
 import { PlanReader } from './plan-reader.js'
 
 const UPSTREAMS = [{ urls: ['http://127.0.0.1:1'] }]
@@ -60,6 +61,35 @@ test('an unchanged policy is reused, and closed with the last snapshot that uses
   assert.deepEqual(taken(), [])
   await gateway.plane.drain(0)
   assert.deepEqual(taken().sort(), ['-a', '-c'])
+})
+
+test('policies of replaced routes are released from memory while others are reused', async (t) => {
+  const steps: WeakRef<Step>[] = []
+  const policy = definePolicy({
+    ...{ name: 'p', summary: 'A test.', schema: {} as Policy['schema'] },
+    compile(_, env) {
+      const step = { name: 'p', onRequest: () => (env.report('request', {}), null) }
+      steps.push(new WeakRef(step))
+      return step
+    },
+  })
+  const route = (id: string, name: string) => ({
+    id,
+    policies: FAKE_POLICIES.map((use) => ({ ...use, with: { name }, onError: 'continue' as const })),
+  })
+  const gateway = await startGateway(t, { upstreams: UPSTREAMS }, { catalog: new Map([['p', policy]]) })
+  const kept = []
+  for (let i = 0; i < 10; i++) {
+    kept.push(route(`kept${i}`, `kept${i}`))
+    const routes = [route('replaced', `replaced${i}`), ...kept]
+    const next = await prepare(gateway, { upstreams: UPSTREAMS, routes })
+    await next.activate()
+  }
+  assert.equal(steps.length, 20)
+  await until(() => {
+    usedBytes() // collects garbage
+    return steps.filter((step) => step.deref() !== undefined).length === kept.length + 1
+  })
 })
 
 test('all policies are recompiled when the rest of their inputs changes', async (t) => {

@@ -49,14 +49,14 @@ export class Snapshot implements Lease {
   readonly examine: Examine | null
   /** Compiled routes that the next snapshot can reuse. */
   readonly compiled: CompiledRoutes
-  readonly #closers: readonly Closer[]
+  readonly #closers: Closer[]
   #uses = 1
 
   constructor(
     parts: Pick<
       Snapshot,
       'plan' | 'digest' | 'router' | 'placeholderRoute' | 'upstreams' | 'examine' | 'compiled'
-    > & { readonly closers: readonly Closer[] },
+    > & { readonly closers: Closer[] },
   ) {
     this.plan = parts.plan
     this.digest = parts.digest
@@ -84,7 +84,8 @@ export class Snapshot implements Lease {
    * opened.
    */
   release(): void {
-    if (--this.#uses === 0) unwind(this.#closers)
+    // Policies that later snapshots reuse keep the array, so it must not keep this snapshot in memory.
+    if (--this.#uses === 0) unwind(this.#closers.splice(0))
   }
 }
 
@@ -99,6 +100,7 @@ export async function compileSnapshot(
 ): Promise<Snapshot> {
   const closers: Closer[] = []
   try {
+    const { catalog, shared, threads, network } = options
     const { clock, metrics, report } = options.context
     const slices = new Slices(options.last != null)
     const upstreams = await slices.run(compileUpstreams(plan, { ...options, clock, report }, closers))
@@ -108,7 +110,9 @@ export async function compileSnapshot(
     const surroundings = surroundingsOf(plan, options)
     const last = options.last?.compiled.isIn(surroundings) === true ? options.last.compiled : null
     const jobs = last?.jobs ?? { count: 0 }
-    const env = new SnapshotEnv({ ...options, state, cache, metrics, closers, report, jobs })
+    // Without the other options: reused policies keep it, and `last` would keep all earlier snapshots in memory.
+    const kept = { catalog, shared, threads, network, state, cache, metrics, report }
+    const env = new SnapshotEnv({ ...kept, closers, jobs })
     const compiled = new CompiledRoutes({ surroundings, upstreams, jobs, env, last })
     closers.push(() => compiled.steps.close())
     const { candidates, questions } = await compiled.compile(plan, { ...options, digest, refreshes, slices })
