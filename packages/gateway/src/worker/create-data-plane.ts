@@ -286,7 +286,7 @@ class WorkerDataPlane implements DataPlane {
 
   /** Number of requests and WebSockets for which a drain waits. */
   get #underWay(): number {
-    return this.inFlight + this.#context.webSockets.open
+    return this.inFlight + this.#admission.waiting + this.#context.webSockets.open
   }
 
   /** Closes a shared value. The counters of an upstream are kept, because it may come back. */

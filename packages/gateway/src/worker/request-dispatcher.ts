@@ -8,7 +8,7 @@ import type { Route } from '../flow/route.js'
 import { RoutingBody } from '../flow/routing-body.js'
 import type { ClientStream, ListenerSettings, RequestHandler } from '../listen/listener.js'
 import type { Match } from '../route/router.js'
-import type { Admission } from './admission/admission.js'
+import { type Admission, MAX_DISCARDED_BYTES } from './admission/admission.js'
 import { type RequestServer, WaitingRequest } from './admission/waiting-request.js'
 import { EarlyRequests } from './early-requests.js'
 import type { StepTraceSession } from './messages.js'
@@ -55,22 +55,14 @@ export class RequestDispatcher implements RequestHandler, RequestServer {
     const { waiting, gone } = this.#early.take()
     for (const { x, client } of gone)
       this.#leave(snapshot.placeholderRoute, x, client, NO_LEASE).onClientAbort()
-    for (const { x, client, settings } of waiting) {
-      try {
-        this.accept(x, client, settings)
-      } catch (error) {
-        // As in a listener, a failure costs only its own connection.
-        this.#context.report('listener_fault', { error: String(error) })
-        client.abort()
-      }
-    }
+    for (const { x, client, settings } of waiting)
+      this.#guard(client, () => this.accept(x, client, settings))
   }
 
-  /** Refuses waiting requests, and all that arrive without a snapshot. */
+  /** Refuses requests that wait for the first snapshot, and all that arrive without one. */
   drain(): void {
     const { waiting } = this.#early.take()
     for (const { x, client } of waiting) this.refuse(x, client, STOPPING)
-    for (const request of this.#admission.takeAll()) request.refuse(STOPPING)
   }
 
   /** Sets the open step traces. Returns the losses of those that end. */
@@ -109,8 +101,7 @@ export class RequestDispatcher implements RequestHandler, RequestServer {
   #admit(route: Route, x: RoutedExchange, client: ClientStream, lease: Lease): void {
     const refused = this.#admission.refusalOf(route, this.#context.inFlight, x.startedMono)
     if (refused !== null) this.#leaveRoute(route, x, client, lease).refuse(refused)
-    // While the worker drains, it waits for flows only.
-    else if (this.#admission.mustWait(route, x.startedMono) && !this.#context.isDraining)
+    else if (this.#admission.mustWait(route, x.startedMono))
       this.#admission.add(new WaitingRequest(this, { route, x, client, lease }))
     else this.#serve(route, x, client, lease)
   }
@@ -121,18 +112,24 @@ export class RequestDispatcher implements RequestHandler, RequestServer {
   }
 
   serveWaiting({ route, x, client, lease, invalid }: WaitingRequest): void {
-    try {
+    this.#guard(client, () => {
       if (invalid === null) this.#serve(route, x, client, lease)
       else this.#leaveRoute(route, x, client, lease).refuse(invalid)
-    } catch (error) {
-      // As in a listener, a failure costs only its own connection.
-      this.#context.report('listener_fault', { error: String(error) })
-      client.abort()
-    }
+    })
   }
 
   refuseWaiting({ route, x, client, lease }: WaitingRequest, reply: Reply): void {
-    refuseAfterBody(this.#leaveRoute(route, x, client, lease), reply)
+    this.#guard(client, () => refuseAfterBody(this.#leaveRoute(route, x, client, lease), reply))
+  }
+
+  /** As in a listener, a failure costs only its own connection. */
+  #guard(client: ClientStream, work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.#context.report('listener_fault', { error: String(error) })
+      client.abort()
+    }
   }
 
   dropWaiting({ route, x, client, lease }: WaitingRequest): void {
@@ -210,9 +207,6 @@ function healthAnswer(path: string, isReady: boolean): { readonly status: number
   if (path !== '/-/readyz') return { status: 404, text: 'not found\n' }
   return isReady ? { status: 200, text: 'ready\n' } : { status: 503, text: 'not ready\n' }
 }
-
-/** Largest body of a refused request that is read to its end, in bytes. */
-const MAX_DISCARDED_BYTES = 64 * 1024
 
 /** Refuses a request after discarding its short body. An answer before the end would cost the client its connection. */
 function refuseAfterBody(flow: Flow, reply: Reply): void {

@@ -172,6 +172,48 @@ test('a refusal counts more if its body has to be read', async (t) => {
   assert.ok(trial.refused.length < 80, `${trial.refused.length} were refused`)
 })
 
+test('a body that is not read does not delay refusals', async (t) => {
+  const trial = new Trial(t)
+  trial.overload()
+  for (let i = 0; i < 1100; i++) trial.ask('a', { bodyBytes: 10 ** 15 })
+  while (trial.served.length < 90) await turn()
+  assert.ok(trial.refused.length >= 80, `${trial.refused.length} were refused`)
+})
+
+test('few requests of a worker that is busy with other work are not refused', async (t) => {
+  const trial = new Trial(t)
+  trial.overload()
+  for (let i = 0; i < 20; i++) {
+    trial.work(60)
+    trial.ask('a')
+    await turn()
+  }
+  for (let i = 0; i < 10; i++) assert.equal(trial.ask('b'), 'waits', String(i))
+  await trial.run()
+  assert.equal(trial.served.length, 30)
+  assert.equal(trial.refused.length, 0)
+})
+
+test('an IPv6 client gets no more turns by using many addresses', async (t) => {
+  const trial = new Trial(t)
+  trial.overload()
+  for (let i = 0; i < 60; i++) trial.ask(`a${i}`, { client: `2001:db8::${i.toString(16)}` })
+  trial.ask('b', { client: '10.0.0.2' })
+  await trial.run()
+  assert.ok(trial.served.indexOf('b') <= 1, String(trial.served))
+})
+
+test('work during a time without limits does not count', (t) => {
+  const trial = new Trial(t)
+  trial.admission.configure({ ...PLAN, maxLoopDelayMs: 0 })
+  trial.ask('a')
+  trial.work(500)
+  trial.check()
+  trial.admission.configure(PLAN)
+  trial.check()
+  assert.equal(trial.ask('b'), 'served')
+})
+
 test('a client that leaves while it waits is neither served nor refused', async (t) => {
   const trial = new Trial(t)
   trial.overload()

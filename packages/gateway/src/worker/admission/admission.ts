@@ -2,6 +2,7 @@ import type { OverloadPlan } from '@sluice/config'
 import { type Reply, refusal } from '@sluice/core'
 import { CRITICALITIES, type Route } from '../../flow/route.js'
 import { type Clocks, processClocks, workBetween } from '../../lib/process-clocks.js'
+import { clientNetwork } from '../../listen/client-network.js'
 import type { Sample } from '../../telemetry/sample.js'
 import { label } from '../../telemetry/text-format.js'
 import { FairQueue } from './fair-queue.js'
@@ -25,6 +26,8 @@ const REFUSAL_FACTOR = 2
 /** Least cost of a refusal, and of discarding one byte of its body, in milliseconds. */
 const LEAST_REFUSAL_MS = 0.01
 const DISCARDED_BYTE_MS = 2e-6
+/** Largest body of a refused request that is read to its end, in bytes. */
+export const MAX_DISCARDED_BYTES = 64 * 1024
 /** Weight of the last turn in the average cost of a request. */
 const LEARNING = 0.2
 /** Maximum number of requests that wait, and of refusals that wait. */
@@ -69,6 +72,8 @@ export class Admission {
   /** Number of requests started since the last check, or in the last turn while requests wait. */
   #started = 0
   #lastTurn: Clocks = { mono: 0, cpuMs: 0 }
+  /** True if the last turn left requests waiting. */
+  #leftSome = false
   #isScheduled = false
   /** Processor time left for refusals, and used for them since the last turn, in milliseconds. */
   #refusalCreditMs = 0
@@ -90,7 +95,12 @@ export class Admission {
   configure(plan: OverloadPlan): void {
     const { maxInFlight } = plan
     this.#maxDelayMs = plan.maxLoopDelayMs
-    if (this.#maxDelayMs === 0) this.#isBusy = false
+    if (this.#maxDelayMs === 0) {
+      this.#isBusy = false
+      this.#refusedMono = Number.NEGATIVE_INFINITY
+      // Nothing is measured until it is switched on again.
+      this.#lastCheck = { mono: 0, cpuMs: 0 }
+    }
     this.#checkMono = Number.POSITIVE_INFINITY
     this.#maxInFlight = IN_FLIGHT_SHARES.map((share) =>
       maxInFlight === null ? Number.POSITIVE_INFINITY : Math.max(1, maxInFlight * share),
@@ -143,7 +153,7 @@ export class Admission {
   /** Adds a request that has to wait, or refuses it. */
   add(request: WaitingRequest): void {
     this.#started--
-    const key = hashOf(request.route.id, hashOf(request.x.clientIp, this.#seed))
+    const key = hashOf(request.route.id, hashOf(clientNetwork(request.x.clientIp), this.#seed))
     let queue = this.#queue
     if (this.#isTooLate(request, key)) {
       this.#shed[request.route.criticality]!++
@@ -157,14 +167,6 @@ export class Admission {
       queue.add(request, key)
     }
     this.#schedule()
-  }
-
-  /** Returns all waiting requests, and forgets them. */
-  takeAll(): WaitingRequest[] {
-    const all: WaitingRequest[] = []
-    for (const queue of [this.#queue, this.#refusals])
-      for (let next = queue.take(); next !== null; next = queue.take()) all.push(next)
-    return all
   }
 
   samples(worker: number): Sample[] {
@@ -210,17 +212,24 @@ export class Admission {
   readonly #runTurn = (): void => {
     const now = this.#readClocks()
     const workedMs = Math.max(0, workBetween(this.#lastTurn, now) - this.#refusalsMs)
-    if (this.#started > 0) this.#costMs += LEARNING * (workedMs / this.#started - this.#costMs)
+    if (this.#started > 0) this.#learn(workedMs / this.#started)
     this.#refusalCreditMs = Math.min(SLICE_MS, this.#refusalCreditMs + workedMs * REFUSAL_SHARE)
     this.#lastTurn = now
     this.#refusalsMs = 0
     this.#started = 0
     this.#serveSlice(now.mono + SLICE_MS)
-    if (this.#queue.size > 0) this.#waitedMono = now.mono
+    this.#leftSome = this.#queue.size > 0
+    if (this.#leftSome) this.#waitedMono = now.mono
     else this.#refusalCreditMs = SLICE_MS
     this.#refuseSome()
     if (this.waiting > 0) setImmediate(this.#runTurn)
     else this.#isScheduled = false
+  }
+
+  /** A turn that had time for more requests shows only that they do not cost more than this. */
+  #learn(measuredMs: number): void {
+    const hadTime = this.#started <= LEAST_STARTED && !this.#leftSome
+    if (!hadTime || measuredMs < this.#costMs) this.#costMs += LEARNING * (measuredMs - this.#costMs)
   }
 
   #serveSlice(untilMono: number): void {
@@ -248,7 +257,9 @@ export class Admission {
     const fromMono = performance.now()
     request.refuse(this.#delayed)
     const measuredMs = Math.max(LEAST_REFUSAL_MS, performance.now() - fromMono)
-    const costMs = measuredMs * REFUSAL_FACTOR + Math.max(0, request.x.contentLength) * DISCARDED_BYTE_MS
+    const { contentLength } = request.x
+    const isDiscarded = contentLength > 0 && contentLength <= MAX_DISCARDED_BYTES
+    const costMs = measuredMs * REFUSAL_FACTOR + (isDiscarded ? contentLength * DISCARDED_BYTE_MS : 0)
     this.#refusalCreditMs -= costMs
     this.#refusalsMs += costMs
   }
