@@ -30,7 +30,7 @@ const INLINED_IN = {
   config: ['ajv', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse'],
 }
 const YAML_NAMES = Object.keys(yaml).filter((name) => name !== 'default')
-/** Module in place of `yaml`. It takes the copy in `core`. Node.js would need 30 ms more to import a CommonJS file. */
+/** Module that replaces `yaml` with the copy in `core`. A direct import of the CommonJS file would take 30 ms longer. */
 const YAML_MODULE = `import { createRequire } from 'node:module'
 export const { ${YAML_NAMES} } = createRequire(import.meta.url)('@sluice/core/yaml-library')`
 /** Banner with `require`, which CommonJS modules in a bundle need to load Node.js modules. */

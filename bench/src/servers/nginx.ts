@@ -66,7 +66,7 @@ function configured({ dir, cores }: Placement, port: number, servers: string): r
     (kind) => `${kind}_temp_path ${prefix}/${kind};`,
   )
   const config = join(prefix, 'nginx.conf')
-  // Started by root, nginx would serve as nobody, who cannot enter the folder of its cache.
+  // If root starts nginx, its workers run as `nobody` by default and cannot open the cache folder.
   writeFileSync(
     config,
     `${process.getuid?.() === 0 ? 'user root; ' : ''}worker_processes ${cores}; worker_rlimit_nofile 65536; daemon off; pid ${prefix}/pid; error_log stderr crit;

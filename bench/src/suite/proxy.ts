@@ -8,7 +8,7 @@ function postOf(kilobytes: number, changes: Partial<Scenario> = {}): Scenario {
   return scenario(`post-${id}`, `POST ${title}`, post(bytes), changes)
 }
 
-/** Cache hits, beside the caches of peers. */
+/** Cache hits, compared with the caches of peers. */
 const CACHED: Partial<Scenario> = {
   ...withPolicies([{ use: 'response-cache', with: { forced: { ttl: '10m' } } }]),
   ...{ isPlainProxy: true, isCached: true },

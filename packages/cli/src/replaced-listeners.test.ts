@@ -7,7 +7,7 @@ import { fileWith, startGateway, until } from './testing.js'
 
 const REPLACEMENTS = 10
 const CLIENTS = 4
-/** Connections that must begin after each deploy, before the next one. */
+/** Minimum number of connections that are opened between two deploys. */
 const CONNECTIONS_EACH = 20
 
 /** Opens a connection for each request until it is stopped. */
@@ -46,7 +46,7 @@ function startClients(url: string) {
 interface Replacement {
   readonly name: string
   readonly scheme: 'http' | 'https'
-  /** Keys of the listener, in turn. */
+  /** Two sets of listener keys, deployed alternately. */
   readonly listeners: (tls: readonly string[]) => readonly [string, string]
   /** Maximum number of reset connections. */
   readonly maxResets: number

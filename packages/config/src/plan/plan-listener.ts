@@ -35,7 +35,7 @@ export interface KeyPairPlan {
   readonly keyFile: string
 }
 
-/** A certificate that a listener shows. */
+/** A certificate that a listener presents. */
 export interface ListenerCertificatePlan extends KeyPairPlan {
   /** File of the stapled OCSP response. Absent: none. */
   readonly ocspFile?: string

@@ -14,7 +14,7 @@ export function routeRank(route: RoutePlan, host: string | null): readonly numbe
   const [hostClass, labels] = hostRank(host)
   const [pathClass, first, second, third] = pathRank(route)
   const predicates = predicateCount(route)
-  // Spreads would allocate four times as much. A router with many routes keeps all ranks while it is built.
+  // Spread syntax would allocate four times as much memory. A router with many routes keeps all ranks while it is built.
   return [-route.priority, hostClass, labels, pathClass, first, second, third, -predicates, route.order]
 }
 

@@ -53,7 +53,7 @@ const overload = object(
     maxLoopDelay: duration('0s', '10s', {
       default: '100ms',
       description:
-        'Maximum time that requests wait for a busy worker, measured as processor time. Requests that would wait longer are rejected with 503: those of routes with `criticality: low` from 80 % of this limit, `critical` ones never. 0s: requests do not wait, and none is rejected.',
+        'Maximum time that requests wait for a busy worker, measured as processor time. Requests that would wait longer are rejected with 503. Routes with `criticality: low` are rejected from 80 % of this limit, `critical` routes never. 0s: no queue, and no rejections because of delay.',
     }),
     maxInFlight: Type.Optional(
       integer(1, 1_000_000, {

@@ -12,7 +12,7 @@ const listenerCertificate = {
   ...certificate,
   ocspFile: Type.Optional(
     filePath(
-      'OCSP response for the certificate, DER. It is sent to clients that ask for it (`engine: node`). A response for another certificate is ignored.',
+      'File with the OCSP response for the certificate, in DER. The response is sent to clients that ask for it (`engine: node`). A response for another certificate is ignored.',
     ),
   ),
 }

@@ -192,7 +192,7 @@ export const routeSchema = object(
     cpuBudget: Type.Optional(
       duration('1ms', '1s', {
         description:
-          "CPU time per second that the route's policies may use in each worker. Beyond it, requests are rejected with 503 before any policy runs, whatever their criticality. Unused time is kept for one second. Work in threads does not count. Absent: no limit.",
+          "CPU time per second that the route's policies may use in each worker. Once the time is used up, requests are rejected with 503 before any policy runs, regardless of `criticality`. Unused time is kept for one second. CPU time of worker threads does not count. Absent: no limit.",
       }),
     ),
     encodedSlashes: oneOf(['refuse', 'keep'], {

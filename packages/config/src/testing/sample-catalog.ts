@@ -74,7 +74,7 @@ export function readSampleFile(path: string): string {
 const FILES: Readonly<Record<string, string>> = {
   // End of a MaxMind database, as far as documents are checked.
   'places.mmdb': '\xab\xcd\xefMaxMind.com\xe9',
-  // Start of an OCSP response, as far as documents are checked.
+  // First byte of an OCSP response. Document checks read no more of it.
   'ocsp.der': '0',
   'cert.pem': SAMPLE_CERTIFICATE,
   'key.pem': SAMPLE_KEY,

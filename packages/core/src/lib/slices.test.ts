@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import timers from 'node:timers/promises'
 import { Slices } from './slices.js'
 
-/** Runs work of 100 ms in steps of 1 ms on a fake clock. Returns the lengths of its slices and the rests after them. */
+/** Runs work of 100 ms in steps of 1 ms on a fake clock. Returns the lengths of its slices and of the pauses after them. */
 async function ran(t: TestContext, slices: () => Slices) {
   const [lengths, rests]: [number[], (number | undefined)[]] = [[], []]
   let [nowMs, startMs] = [0, 0]
@@ -42,7 +42,7 @@ test('long work is interrupted every 5 ms and continues in the next turn', async
   assert.ok(rests.every((restMs) => restMs === undefined))
 })
 
-test('on a thread that serves requests, each slice is followed by a rest of the same length', async (t) => {
+test('on a thread that serves requests, each slice is followed by a pause of the same length', async (t) => {
   const { lengths, rests } = await ran(t, () => new Slices(true))
   assert.equal(lengths.length, 16)
   assert.deepEqual(rests, lengths)

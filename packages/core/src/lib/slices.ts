@@ -13,8 +13,8 @@ export class Slices {
   #startMono = performance.now()
 
   /**
-   * @param isServing true if this thread serves requests (default: false). Half of the time is then left to them, because
-   * a proxied request waits for its upstream between turns. What the slice allocated is collected after each slice.
+   * @param isServing true if this thread serves requests (default: false). Half of the time is then left for them, because
+   * a proxied request waits for its upstream between turns. The memory of each slice is collected after the slice.
    */
   constructor(isServing = false) {
     this.#isServing = isServing

@@ -68,7 +68,11 @@ test('policies of replaced routes are released from memory while others are reus
   const policy = definePolicy({
     ...{ name: 'p', summary: 'A test.', schema: {} as Policy['schema'] },
     compile(_, env) {
-      const step = { name: 'p', onRequest: () => (env.report('request', {}), null) }
+      const onRequest = (): null => {
+        env.report('request', {})
+        return null
+      }
+      const step = { name: 'p', onRequest }
       steps.push(new WeakRef(step))
       return step
     },
@@ -176,7 +180,7 @@ test('20,000 routes are prepared in many short turns of the event loop', async (
   prepared.discard()
 })
 
-test('a worker rests after each slice of a reload, and not while it starts', async (t) => {
+test('a worker pauses after each slice of a reload, but not while it starts', async (t) => {
   let rests = 0
   const wait = timers.setTimeout
   t.mock.method(timers, 'setTimeout', (...args: Parameters<typeof wait>) => {

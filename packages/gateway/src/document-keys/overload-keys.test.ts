@@ -43,7 +43,7 @@ async function busy(t: TestContext, inFlight: number, overload: object, listener
   return gateway
 }
 
-/** Requests that take longer make others wait too long. */
+/** A short limit, so that waiting requests are refused soon. */
 const SOON = { maxLoopDelay: '10ms' }
 const OVERLOADED = '503 1 GW_OVERLOADED'
 const get = (criticality: string): string => `GET /${criticality} HTTP/1.1\r\nHost: a\r\n\r\n`

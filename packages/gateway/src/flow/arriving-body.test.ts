@@ -31,7 +31,7 @@ function limitMemory(t: TestContext): void {
 const CASES = { streamed: {}, 'read by a policy': { routes: [{ id: 'all', policies: FAKE_POLICIES }] } }
 
 for (const [how, overrides] of Object.entries(CASES))
-  testEngines(`bodies that never end hold only the memory of the limit: ${how}`, async (t, start) => {
+  testEngines(`bodies that never end use no more memory than the limit: ${how}`, async (t, start) => {
     limitMemory(t)
     const origin = await echoOrigin(t)
     const plan = { upstreams: [{ urls: [origin.url] }], listener: { limits: PATIENT }, ...overrides }
@@ -56,7 +56,7 @@ for (const [how, overrides] of Object.entries(CASES))
     assert.equal(large.status, 200)
   })
 
-test('HTTP/2: bodies that never end hold only the memory of the limit', async (t) => {
+test('HTTP/2: bodies that never end use no more memory than the limit', async (t) => {
   limitMemory(t)
   const origin = await echoOrigin(t)
   const http2 = { alpn: true, priorKnowledge: true, streams: 100 }

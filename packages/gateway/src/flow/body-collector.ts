@@ -16,10 +16,10 @@ export interface BodyReader {
   refuse(reply: Reply): void
 }
 
-/** Collects a whole request body, up to the limits of the exchange and the worker. Call `drop` when the reader is over. */
+/** Collects a whole request body, up to the limits of the exchange and the worker. Call `drop` when the reader stops. */
 export class BodyCollector implements BodyReceiver {
   readonly #reader: BodyReader
-  /** Bytes so far; null for a body in one piece. */
+  /** Bytes received so far, or null for a body in one piece. */
   #arriving: ArrivingBody | null = null
   #done: (() => void) | null = null
 

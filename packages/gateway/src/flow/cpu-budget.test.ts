@@ -7,7 +7,7 @@ import type { Hook } from './hook.js'
 
 const X = {} as Exchange
 
-test('policies of all phases use the budget, which returns with time and does not grow', (t) => {
+test('policies of all phases use the budget, which refills over time up to its maximum', (t) => {
   let now = 1000
   t.mock.method(performance, 'now', () => now)
   const run = (): null => {

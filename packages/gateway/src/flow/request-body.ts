@@ -51,7 +51,7 @@ export class RequestBody implements BodyReceiver {
   #trailers: readonly string[] | null = null
   /** True once the whole body has been received. */
   isComplete = false
-  /** Body that is not streamed. */
+  /** Complete body, if it is not streamed. */
   whole: BodyBlock | Buffer | null = null
 
   constructor(client: ClientStream, x: Exchange, observer: RequestBodyObserver) {
@@ -156,7 +156,7 @@ export class RequestBody implements BodyReceiver {
     if (!this.isComplete) this.#client.resumeBody()
   }
 
-  /** Called after the last attempt, which needs the body no more. */
+  /** Called after the last attempt, when the body is no longer needed. */
   finish(): void {
     if (this.whole instanceof BodyBlock) this.whole.release()
     this.whole = null

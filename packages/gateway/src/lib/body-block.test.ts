@@ -10,7 +10,7 @@ function blockOf(text: string): BodyBlock {
   return block
 }
 
-test('a block contains its head and its body only, although another body was there before', () => {
+test('a reused block contains only its own head and body', () => {
   const first = blockOf('a longer first body')
   assert.equal(first.withHead('POST /first\r\n\r\n')?.toString(), 'POST /first\r\n\r\na longer first body')
   first.release()
@@ -19,7 +19,7 @@ test('a block contains its head and its body only, although another body was the
   assert.equal(second.withHead('PUT é\r\n\r\n')?.toString('latin1'), 'PUT é\r\n\r\nsecond')
 })
 
-test('memory that someone else may read is not used again', () => {
+test('memory that other code may read is not reused', () => {
   const shared = blockOf('shared')
   const bytes = shared.bytes()
   shared.release()
@@ -27,7 +27,7 @@ test('memory that someone else may read is not used again', () => {
   assert.equal(bytes.toString(), 'shared')
 })
 
-test('a body or a head without room in a block gets its own memory', () => {
+test('a body or a head that does not fit into a block gets its own memory', () => {
   const large = copyBody(Buffer.alloc(64 * KB, 'x'))
   assert.ok(Buffer.isBuffer(large))
   assert.equal(large.length, 64 * KB)

@@ -10,15 +10,15 @@ const FREE: BodyBlock[][] = Array.from({ length: bitsOf(MAX_BLOCK_BYTES) + 1 }, 
 let freeBytes = 0
 
 /**
- * A complete request body in memory that is used again for later bodies. With new memory for each body, all of it would
- * pass through the CPU's caches before V8 frees it.
+ * A complete request body in memory that is reused for later bodies. With new memory for each body, all of it would pass
+ * through the CPU's caches before V8 frees it.
  *
  *     memory:  unused │ head │ body │ unused        head and body are written together
  *              0             HEAD_ROOM_BYTES
  */
 export class BodyBlock {
   length = 0
-  /** True if someone may read the memory at any time, so that it must not be used again. */
+  /** True if other code may still read the memory, so that it must not be reused. */
   #isShared = false
   readonly #memory: Buffer
 
@@ -37,7 +37,7 @@ export class BodyBlock {
     return this.#memory.subarray(from, HEAD_ROOM_BYTES + this.length)
   }
 
-  /** Returns the body. The caller may keep it: its memory is not used again. */
+  /** Returns the body. The caller may keep it: its memory is not reused. */
   bytes(): Buffer {
     this.#isShared = true
     return this.#memory.subarray(HEAD_ROOM_BYTES, HEAD_ROOM_BYTES + this.length)

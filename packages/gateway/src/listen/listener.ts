@@ -117,8 +117,8 @@ export interface ListenerSettings extends ClientPace {
 export interface Listener {
   /**
    * Starts accepting connections.
-   * @param replaced listener at the same address, or null. It may hand over its listening socket, without losing any
-   * connection, and otherwise goes on accepting connections until `close`.
+   * @param replaced listener at the same address, or null. It may hand over its listening socket without losing
+   * connections. Otherwise, it accepts connections until `close`.
    * @throws Error if the address cannot be bound.
    */
   open(replaced?: Listener | null): Promise<void>

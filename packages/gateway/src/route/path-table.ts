@@ -65,7 +65,7 @@ export class PathTable<T> {
 
   private addExact(contender: Contender<T>, path: string): void {
     const contenders = this.exact.get(path)
-    // An array literal has no spare places, which would take 128 bytes for each of many paths.
+    // An array literal has no spare capacity, which would take 128 bytes for each of many paths.
     if (contenders === undefined) this.exact.set(path, [contender])
     else contenders.push(contender)
   }

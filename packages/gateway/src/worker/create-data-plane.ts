@@ -59,7 +59,7 @@ interface DataPlaneOptions {
   readonly memory?: StateStore
   /** Secret shared by all workers, see StateStores; defaults to none. */
   readonly secret?: Uint8Array
-  /** Returns the current secret of session tickets; defaults to one for each listener. */
+  /** Returns the current secret of session tickets. If undefined, each listener creates one. */
   readonly ticketSecret?: () => Uint8Array
   /** Name resolution; defaults to the system's. */
   readonly network?: Network

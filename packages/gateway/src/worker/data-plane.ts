@@ -63,7 +63,7 @@ export interface KeptResponses {
 export interface Prepared {
   /**
    * Opens the listeners that `prepare` did not open, serves the bundle, and closes removed listeners. Resolves when new
-   * connections no longer reach these.
+   * connections no longer reach the removed ones.
    * @throws Error if a listener cannot be opened; the worker must end then.
    */
   activate(): Promise<void>

@@ -15,7 +15,7 @@ interface ListenerOptions {
   readonly ids: RequestIds
   readonly clock: CachedClock
   readonly wheel: TimerWheel
-  /** Returns the current secret of session tickets (`engine: node`). Undefined: one of this listener. */
+  /** Returns the current secret of session tickets (`engine: node`). If undefined, the listener creates one. */
   readonly ticketSecret?: (() => Uint8Array) | undefined
   /** Called with an unexpected error. */
   readonly onFault: (error: unknown) => void

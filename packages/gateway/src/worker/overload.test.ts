@@ -44,7 +44,7 @@ for (const engine of ['uws', 'node'] as const) {
     const statuses = clients.map((client) => statusesOf(client.text)[2])
     const served = statuses.filter((status) => status === 200).length
     assert.equal(served, runs - runsBefore)
-    // A hundred milliseconds are enough for about twenty, and others are served meanwhile.
+    // About 20 requests fit into 100 ms. While they wait, others are served.
     assert.ok(served > 0 && served < CLIENTS * 0.8, `${served} were served`)
     assert.equal(statuses.filter((status) => status === 503).length, CLIENTS - served)
   })

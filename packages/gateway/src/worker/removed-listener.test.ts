@@ -60,7 +60,7 @@ testEngines("a prepared listener's TLS settings apply when it is activated", asy
   }
 })
 
-test('a broken certificate refuses a document before its activation', async (t) => {
+test('a document with a broken certificate is refused before its activation', async (t) => {
   const gateway = await startGateway(t, { routes: ROUTES })
   const files = { certFile: '/none/cert.pem', keyFile: '/none/key.pem' }
   for (const engine of ['uws', 'node'] as const)

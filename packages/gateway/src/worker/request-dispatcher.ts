@@ -122,7 +122,7 @@ export class RequestDispatcher implements RequestHandler, RequestServer {
     this.#guard(client, () => refuseAfterBody(this.#leaveRoute(route, x, client, lease), reply))
   }
 
-  /** As in a listener, a failure costs only its own connection. */
+  /** As in a listener, a failure closes only its own connection. */
   #guard(client: ClientStream, work: () => void): void {
     try {
       work()

@@ -161,7 +161,7 @@ function leavesOf(schema: Schema, path: string): string[] {
 }
 
 /**
- * Overloads a worker, so that requests have to wait: it has learned that each costs `costMs` of processor time.
+ * Overloads a worker so that requests have to wait. The worker has measured `costMs` of processor time for each.
  * @param path path of a request that is answered without a target.
  */
 export async function overload(
@@ -198,7 +198,7 @@ export async function burst(
   return clients
 }
 
-/** Uses the CPU until it has been used for some milliseconds. */
+/** Keeps the CPU busy until the process has used some milliseconds of processor time. */
 function work(ms: number, before = process.cpuUsage()): void {
   for (;;) {
     const { user, system } = process.cpuUsage(before)

@@ -29,7 +29,7 @@ interface NodeListenerOptions {
   readonly ids: RequestIds
   readonly clock: CachedClock
   readonly wheel: TimerWheel
-  /** Returns the current secret of session tickets. Default: one of this listener. */
+  /** Returns the current secret of session tickets. If undefined, the listener creates one. */
   readonly ticketSecret?: (() => Uint8Array) | undefined
   /** Called with an unexpected error. */
   readonly onFault: (error: unknown) => void

@@ -60,7 +60,7 @@ export class DataSender {
     }
   }
 
-  /** Handles a new initial window, which also changes those of open streams. Returns an error code. */
+  /** Handles a new initial window, which also changes the windows of open streams. Returns an error code. */
   setInitialWindow(bytes: number, streams: Iterable<{ readonly outgoing: SendingStream }>): number {
     const change = bytes - this.initialWindow
     this.initialWindow = bytes

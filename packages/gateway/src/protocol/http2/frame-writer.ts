@@ -24,7 +24,7 @@ export class FrameWriter {
     this.#copies = socket instanceof TLSSocket
   }
 
-  /** True if the peer accepts no more bytes at present. 'drain' of the socket follows. */
+  /** True while the socket's send buffer is full. The socket then emits 'drain'. */
   get isBlocked(): boolean {
     return this.#socket.writableNeedDrain
   }

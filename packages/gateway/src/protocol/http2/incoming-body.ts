@@ -2,7 +2,7 @@ import type { FrameWriter } from './frame-writer.js'
 import { FRAME } from './frames.js'
 
 const EMPTY = new Uint8Array(0)
-/** Number of waiting pieces after which they are joined. */
+/** Number of waiting chunks at which they are joined. */
 const MAX_PIECES = 256
 
 /** Receiver of a body. */
@@ -42,7 +42,7 @@ export class IncomingBody {
     this.#window = windowBytes
   }
 
-  /** Bytes that the peer may still have sent. */
+  /** Maximum number of bytes that may still arrive without a further WINDOW_UPDATE. */
   get lateBytes(): number {
     return this.isReceived ? 0 : Math.max(0, this.#window)
   }
@@ -85,7 +85,7 @@ export class IncomingBody {
     else {
       this.waitingBytes += data.length
       this.#waiting.push(Buffer.from(data))
-      // Otherwise a peer could send each byte alone, and each would take the memory of a buffer.
+      // Otherwise, a peer could send single bytes, and each would use the memory of a whole buffer.
       if (this.#waiting.length > MAX_PIECES) this.#waiting = [Buffer.concat(this.#waiting)]
     }
   }
@@ -115,7 +115,7 @@ export class IncomingBody {
     this.#receiver!.onBodyChunk(data, false)
   }
 
-  /** Lets the peer send more, once half of the window is used. */
+  /** Allows the peer to send more once half of the window is used. */
   #release(bytes: number): void {
     this.#delivered += bytes
     if (this.#delivered < this.#windowBytes / 2 || this.isReceived || this.#isDiscarded) return

@@ -5,7 +5,7 @@ const EMPTY = new Uint8Array(0)
 
 /** Owner of an outgoing body. */
 export interface OutgoingBodyOwner {
-  /** Called when bytes were queued, and the last of them was sent. */
+  /** Called when bytes were queued, and when the last of them was sent. */
   onQueueSent(): void
 }
 
@@ -52,7 +52,7 @@ export class OutgoingBody implements SendingStream {
     if (this.#queue.length === 0) this.#sendEnd()
   }
 
-  /** Drops what was not sent, after the stream has closed. */
+  /** Drops unsent bytes after the stream has closed. */
   discard(): void {
     this.#isDiscarded = true
     this.#queue.length = 0

@@ -10,7 +10,7 @@ export const SETTING = {
   maxHeaderListSize: 6,
 } as const
 
-/** Writes the settings of this end: pairs of identifier and value. Others keep their defaults. */
+/** Writes the settings of this end as pairs of identifier and value. Other settings keep their defaults. */
 export function writeSettings(writer: FrameWriter, settings: readonly (readonly [number, number])[]): void {
   const payload = Buffer.alloc(6 * settings.length)
   settings.forEach(([id, value], i) => {

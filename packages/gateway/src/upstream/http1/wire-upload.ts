@@ -48,7 +48,7 @@ export class WireUpload implements Upload {
   /** True once the last byte was given to the connection. */
   isDone = false
 
-  /** @param isRaw true if the connection frames the body itself, and copies what it is given. */
+  /** @param isRaw true if the connection frames the body itself, and copies the bytes. */
   constructor(length: number, onDrain: () => void, isRaw = false) {
     this.length = length
     this.#isRaw = isRaw

@@ -202,7 +202,7 @@ test('a response that has arrived is delivered although its stream and its conne
   assert.equal(asked.body, 'whole')
 })
 
-test('padding counts for the windows', async (t) => {
+test('padding counts towards the windows', async (t) => {
   const padded = Buffer.concat([Buffer.from([255, 97]), Buffer.alloc(255)])
   const target = await rawTarget(t, (socket, { type }) => {
     if (type !== FRAME.headers) return

@@ -29,7 +29,7 @@ export class H2Attempt implements Attempt, Queued {
   queuePrevious: Queued | null = null
   readonly #owner: H2Owner
   readonly #maxHeaderBytes: number
-  /** The stream or the delegate. */
+  /** The stream, or the attempt of the fallback transport. */
   #sent: H2Stream | Attempt | null = null
   #isPaused = false
 

@@ -17,12 +17,12 @@ const CONNECTION_WINDOW = 1024 * 1024
  * a few slow clients would stall all streams of a connection.
  */
 export const UNREAD_RESPONSES = { bytes: 0, maxBytes: 64 * 1024 * 1024 }
-/** Bytes waiting in the socket, such as replies to PING, from which reading pauses. */
+/** Number of unsent bytes, such as replies to PING, at which reading pauses. */
 const MAX_SOCKET_BYTES = 256 * 1024
-/** Maximum number of fields of a response, and bytes that each may have in addition to the limit of heads. */
+/** Maximum number of fields of a response, and bytes that each adds to the size limit of heads. */
 const MAX_FIELDS = 256
 const FIELD_BYTES = 32
-/** Bytes that a SETTINGS frame counts in addition to its own, because it can make every stream send one byte. */
+/** Bytes counted for a SETTINGS frame in addition to its size, because it can make every stream send one byte. */
 const SETTINGS_COST = 1024
 /** Time that a target has to read the last frames of a connection, in milliseconds. */
 const CLOSE_MS = 5000
@@ -33,7 +33,7 @@ const LAST_STREAM = 2 ** 31 - 1
 export interface H2ConnectionOwner {
   /** Called when the target has announced how many streams it allows. */
   onLimit(streams: number): void
-  /** Called before the streams that the target will not process fail. */
+  /** Called after GOAWAY, before the streams that the target will not process fail. */
   onGoaway(): void
   onStreamOver(): void
   /** Checks if the target is still reachable. */
@@ -42,7 +42,7 @@ export interface H2ConnectionOwner {
   onClosed(): void
 }
 
-/** An open HTTP/2 connection to a target: its streams, windows, and its limits against abuse. */
+/** An open HTTP/2 connection to a target, with its streams, windows, and limits against abuse. */
 export class H2Connection implements FrameReceiver, StreamConnection {
   isEnded = false
   readonly isSecure: boolean
@@ -103,7 +103,7 @@ export class H2Connection implements FrameReceiver, StreamConnection {
     return stream
   }
 
-  /** Sends a PING. The call replaces an earlier one. */
+  /** Sends a PING. The callback replaces that of an earlier PING. */
   ping(onPong: () => void): void {
     this.#onPong = onPong
     this.#writer.bytes(FRAME.ping, 0, 0, Buffer.alloc(8))

@@ -153,7 +153,7 @@ export class H2Stream implements UploadSink, OutgoingBodyOwner, IncomingBodyRece
 
   /**
    * Handles a DATA frame. Returns false if it exceeds the window of the stream.
-   * @param size size with padding, which counts for the window.
+   * @param size size with padding, which counts towards the window.
    */
   onData(data: Buffer, size: number, isEnd: boolean): boolean {
     this.#connection.onDelivered(size - data.length)
@@ -224,7 +224,7 @@ export class H2Stream implements UploadSink, OutgoingBodyOwner, IncomingBodyRece
     return this.#download.isReceived
   }
 
-  /** Bytes of the response that the target may still have sent. */
+  /** Maximum number of response bytes that may still arrive without a further WINDOW_UPDATE. */
   get lateBytes(): number {
     return this.#download.lateBytes
   }

@@ -67,15 +67,15 @@ const MALFORMED: Readonly<Record<string, Buffer>> = {
   'a name with a space': head(':status', '200', 'x a', '1'),
   'an empty name': head(':status', '200', '', '1'),
   'a value with a line end': head(':status', '200', 'x-a', '1\r\nx-b: 2'),
-  'a value with a zero': head(':status', '200', 'x-a', '\0'),
+  'a value with a NUL byte': head(':status', '200', 'x-a', '\0'),
   'a connection field': head(':status', '200', 'connection', 'close'),
   'a transfer coding': head(':status', '200', 'transfer-encoding', 'chunked'),
-  'a length that is no number': head(':status', '200', 'content-length', '5x'),
+  'a length that is not a number': head(':status', '200', 'content-length', '5x'),
   'two lengths': head(':status', '200', 'content-length', '5', 'content-length', '5'),
   'data before the head': body('abc', endStream),
 }
 
-test('a malformed head fails its request and resets the stream, and the connection stays', async (t) => {
+test('a malformed head fails its request and resets the stream, and the connection stays open', async (t) => {
   for (const [kind, bytes] of Object.entries(MALFORMED)) {
     const { asked, target, transport } = await answeredWith(t, bytes)
     assert.deepEqual([asked.failure?.code, asked.status, asked.body], ['GW_UPSTREAM_INVALID', 0, ''], kind)
@@ -102,7 +102,7 @@ const CUT: Readonly<Record<string, Buffer>> = {
   ]),
 }
 
-test('a response that is malformed after its head is cut, not completed', async (t) => {
+test('a response that is malformed after its head is aborted, not completed', async (t) => {
   for (const [kind, bytes] of Object.entries(CUT)) {
     const { asked, target } = await answeredWith(t, bytes)
     assert.equal(asked.failure?.code, 'GW_UPSTREAM_INVALID', kind)

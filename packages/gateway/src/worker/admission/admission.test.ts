@@ -100,7 +100,7 @@ test('requests are served at once, until a turn of the event loop is long', (t) 
   assert.equal(trial.ask('c'), 'waits', 'the check itself is late')
 })
 
-test('a process that waits for a CPU is not busy by that', (t) => {
+test('waiting for a CPU does not make a process busy', (t) => {
   const trial = new Trial(t)
   for (let i = 0; i < 5; i++) {
     trial.wait(500)
@@ -237,7 +237,7 @@ test('requests no longer wait after a second in which each turn had time for all
   }
 })
 
-test('maxLoopDelay 0 switches it off', (t) => {
+test('maxLoopDelay 0 turns the queue off', (t) => {
   const trial = new Trial(t, { maxLoopDelayMs: 0 })
   for (let i = 0; i < 5; i++) {
     trial.work(1000)

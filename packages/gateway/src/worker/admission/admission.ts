@@ -8,7 +8,7 @@ import { label } from '../../telemetry/text-format.js'
 import { FairQueue } from './fair-queue.js'
 import type { WaitingRequest } from './waiting-request.js'
 
-/** Processor time between two checks of the event loop (every 20 ms) after which requests wait, in milliseconds. */
+/** Processor time between two checks of the event loop (every 20 ms) above which requests wait, in milliseconds. */
 const BUSY_MS = 40
 /** Time after which requests no longer wait if each turn has started all of them, in milliseconds. */
 const CALM_MS = 1000
@@ -18,19 +18,19 @@ const SLICE_MS = 8
 const LEAST_STARTED = 16
 /**
  * Share of the processor time for refusals. A refusal costs a third to a half of a cheap request, and refused clients
- * often try again at once: without this limit, refusals would leave no time for anything else.
+ * often retry immediately. Without this limit, refusals would leave no time for anything else.
  */
 const REFUSAL_SHARE = 0.15
-/** Reading and parsing a request costs about as much as writing its refusal, which is what is measured. */
+/** Total cost of a refusal relative to its measured cost. Reading and parsing the request is not measured. */
 const REFUSAL_FACTOR = 2
-/** Least cost of a refusal, and of discarding one byte of its body, in milliseconds. */
+/** Minimum cost of a refusal, and cost of discarding one byte of its body, in milliseconds. */
 const LEAST_REFUSAL_MS = 0.01
 const DISCARDED_BYTE_MS = 2e-6
 /** Largest body of a refused request that is read to its end, in bytes. */
 export const MAX_DISCARDED_BYTES = 64 * 1024
 /** Weight of the last turn in the average cost of a request. */
 const LEARNING = 0.2
-/** Maximum number of requests that wait, and of refusals that wait. */
+/** Maximum number of waiting requests, and of waiting refusals. */
 const MOST_WAITING = 10_000
 /** Fraction of the limits at which requests are refused, by criticality. Delay never refuses a critical request. */
 const DELAY_SHARES = [0.8, 1, Number.POSITIVE_INFINITY] as const
@@ -39,22 +39,22 @@ const CRITICAL = 2
 const OFF: OverloadPlan = { maxLoopDelayMs: 0, maxInFlight: null, retryAfterMs: 1000 }
 
 /**
- * Decides which requests a worker serves, when it has more than it can process.
+ * Decides which requests a worker serves if it receives more than it can process.
  *
  *     request ─┬─► served at once, unless the worker is busy
- *              ├─► FairQueue ─► served, a few in each turn of the event loop
- *              └─► refused, if the queue would take longer than `maxLoopDelay`
+ *              ├─► FairQueue ─► served, a few per turn of the event loop
+ *              └─► refused if the wait would exceed `maxLoopDelay`
  *
- * Requests wait here and not in the kernel, because the kernel returns events of clients and of targets in one queue: a
- * turn would start all new requests before it can finish any. In the queue, clients take turns, and each request's cost
- * is known from those before it, so a request that would wait for too long is refused before it costs more.
+ * Requests wait here and not in the kernel. The kernel returns events of clients and of targets in one queue, so a turn
+ * would start all new requests before it can finish any. Here, clients take turns. The average cost of earlier requests
+ * predicts the wait, so a request that would wait too long is refused on arrival.
  *
- * All times are processor times: a process that waits for a CPU gains nothing from refusals.
+ * All times are processor times, because refusals do not help a process that waits for a CPU.
  */
 export class Admission {
   readonly #readClocks: () => Clocks
   readonly #queue = new FairQueue<WaitingRequest>()
-  /** Requests to be refused once there is time for it. */
+  /** Requests to be refused when there is time. */
   readonly #refusals = new FairQueue<WaitingRequest>()
   /** Number of refused requests, by criticality. */
   readonly #shed = [0, 0, 0]
@@ -62,7 +62,7 @@ export class Admission {
   #isBusy = false
   /** Clocks at the last check of the event loop. */
   #lastCheck: Clocks = { mono: 0, cpuMs: 0 }
-  /** Monotonic time from which a request reads the processor time again. */
+  /** Monotonic time after which the next request checks the processor time. */
   #checkMono = Number.POSITIVE_INFINITY
   /** Monotonic times of the last turn that left requests waiting, and of the last refusal for delay. */
   #waitedMono = Number.NEGATIVE_INFINITY
@@ -208,7 +208,7 @@ export class Admission {
     setImmediate(this.#runTurn)
   }
 
-  /** Serves and refuses waiting requests, as many as this turn of the event loop has time for. */
+  /** Serves and refuses as many waiting requests as this turn of the event loop has time for. */
   readonly #runTurn = (): void => {
     const now = this.#readClocks()
     const workedMs = Math.max(0, workBetween(this.#lastTurn, now) - this.#refusalsMs)

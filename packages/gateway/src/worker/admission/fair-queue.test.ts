@@ -26,7 +26,7 @@ test('keys take turns, and the entries of one key keep their order', () => {
   assert.equal(queue.take(), null)
 })
 
-test('a key that comes back joins behind the others', () => {
+test('a key that returns joins behind the others', () => {
   const queue = queueOf(['a', 1], ['b', 2], ['c', 2])
   assert.equal(queue.take()?.name, 'a')
   queue.add({ name: 'd', nextInLane: null }, 1)
@@ -35,7 +35,7 @@ test('a key that comes back joins behind the others', () => {
   assert.equal(takeAll(queue), 'e')
 })
 
-test('a key is busy from half of the average length on', () => {
+test('a key is busy if its lane has at least half of the average length', () => {
   const queue = queueOf(...Array.from({ length: 9 }, (): [string, number] => ['a', 1]), ['b', 2])
   assert.deepEqual([queue.isBusy(1), queue.isBusy(2), queue.isBusy(3)], [true, false, false])
   for (const name of ['c', 'd']) queue.add({ name, nextInLane: null }, 2)

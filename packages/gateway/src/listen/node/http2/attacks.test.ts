@@ -306,7 +306,7 @@ test('if too many bytes are held, clients that have read nothing for seconds are
   const stalled = await connect(3)
   for (const client of stalled) client.send(...Array.from({ length: 48 }, (_, nth) => request(2 * nth + 1)))
   await until(() => served.taken.length === 3 * 48)
-  // The connections note their progress until the buffers of the kernel are full.
+  // The connections make progress until the kernel's buffers are full.
   for (let turn = 0; turn < 50; turn++) {
     await new Promise((resolve) => setImmediate(resolve))
     t.mock.timers.tick(1000)

@@ -18,7 +18,7 @@ export interface StreamOwner {
   readonly sender: DataSender
   /** @param isEarly true if the stream closed before the end of the response, and the client caused it. */
   onStreamClose(stream: Http2ClientStream, isEarly: boolean): void
-  /** Called when bytes were queued for sending, or wait for the receiver of a body. */
+  /** Called when bytes were queued for sending, or for the receiver of a body. */
   onBytesQueued(bytes: number): void
 }
 

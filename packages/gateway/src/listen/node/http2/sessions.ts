@@ -10,8 +10,7 @@ import { StreamQueue } from './stream-queue.js'
 const INSPECT_MS = 1000
 /**
  * Maximum number of bytes held for all clients of a listener and worker, including joined cookies and unread request
- * bodies. Beyond it, the
- * connections that hold the most are closed.
+ * bodies. Beyond it, the connections that hold the most are closed.
  */
 const MAX_HELD_BYTES = 64 * 1024 * 1024
 /** Step in milliseconds for ranking stalled connections. Equal ranks are compared by buffered bytes. */

@@ -61,7 +61,7 @@ export class Certificates {
     if (stamp === this.#stamp) return false
     this.#stamp = stamp
     const { certificates, clientCaFile } = this.#plan
-    // A file without certificates would refuse every client, with no report of the reason.
+    // Throws if the file has no certificate. Otherwise, TLS would refuse every client without a reason.
     const ca = clientCaFile === null ? undefined : readCertificates(clientCaFile, 'tls.clientCaFile')
     const pairs = [this.#plan, ...certificates].map(({ certFile, keyFile }) =>
       readTlsFiles({ certFile, keyFile }),
@@ -97,7 +97,7 @@ export class Certificates {
       // Renegotiation would let a client request endless handshakes.
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       minVersion: this.#plan.minVersion,
-      // OpenSSL resumes only sessions with the same context, of at most 32 bytes.
+      // OpenSSL resumes only sessions with the same context. It has at most 32 bytes.
       sessionIdContext: digest.slice(0, 32),
     }
   }

@@ -82,7 +82,7 @@ function portOf(server: net.Server | undefined): number | undefined {
 }
 
 function fromHandles(handles: readonly ListeningHandle[], port: number): ListeningSocket {
-  /** Counts the accepted connections for the present receiver; null once closed. */
+  /** Counts the accepted connections of the current receiver; null once closed. */
   let current: AcceptTurns | null = new AcceptTurns(ACCEPTS_PER_TURN, () => {})
   return {
     port,

@@ -11,7 +11,7 @@ interface TlsServerOptions {
   readonly plan: ListenerTlsPlan
   /** Address of the listener. Other listeners do not resume its sessions. */
   readonly address: string
-  /** Returns the current secret of session tickets. Undefined: one of this server. */
+  /** Returns the current secret of session tickets. If undefined, the server creates one. */
   readonly ticketSecret: (() => Uint8Array) | undefined
   /** Returns true if clients may choose HTTP/2 by ALPN. */
   readonly hasHttp2: () => boolean
@@ -103,7 +103,7 @@ export class TlsServer {
     this.#onSecure = receiver
   }
 
-  /** Rereads the certificates if they have changed, the secret of session tickets and the choice of HTTP/2. */
+  /** Applies changes to certificate files, the secret of session tickets and the support of HTTP/2. */
   refresh(): void {
     if (this.#ticketSecret() !== this.#usedSecret) this.#server.setTicketKeys(this.#ticketKeys())
     try {
