@@ -55,8 +55,7 @@ export class RequestDispatcher implements RequestHandler, RequestServer {
     const { waiting, gone } = this.#early.take()
     for (const { x, client } of gone)
       this.#leave(snapshot.placeholderRoute, x, client, NO_LEASE).onClientAbort()
-    for (const { x, client, settings } of waiting)
-      this.#guard(client, () => this.accept(x, client, settings))
+    for (const { x, client, settings } of waiting) this.#guard(client, () => this.accept(x, client, settings))
   }
 
   /** Refuses requests that wait for the first snapshot, and all that arrive without one. */
