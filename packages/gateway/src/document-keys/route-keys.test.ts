@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import dns from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { Catalog, Policy } from '@sluice/core'
 import type { WebSocket } from 'ws'
+import { fakeCatalog } from '../testing/fake-policy.js'
 import { until } from '../testing/gateway.js'
 import { answering, echoOrigin, rawOrigin } from '../testing/origin.js'
 import { closeOf, openWebSocket, webSocketOrigin } from '../testing/websocket.js'
@@ -20,22 +20,6 @@ async function matched(
 ): Promise<number[]> {
   const gateway = await serve(t, { routes: [{ id: 'one', match, respond: { status: 204 } }] })
   return Promise.all(asked.map(async ([path, init]) => (await fetch(gateway.url + path, init)).status))
-}
-
-/** A policy whose requests take some processor time. */
-function busyPolicy(ms: number): Policy {
-  return {
-    name: 'busy',
-    summary: 'Takes processor time.',
-    schema: {} as Policy['schema'],
-    compile: () => ({
-      name: 'busy',
-      onRequest: () => {
-        for (const fromMono = performance.now(); performance.now() < fromMono + ms; );
-        return null
-      },
-    }),
-  }
 }
 
 /** Returns the request that the upstream receives. */
@@ -127,11 +111,16 @@ testKeys(
       )
     },
     cpuBudget: async (t) => {
-      const catalog: Catalog = new Map([['busy', busyPolicy(100)]])
+      const catalog = fakeCatalog({
+        onRequest: () => {
+          for (const untilMono = performance.now() + 100; performance.now() < untilMono; );
+          return null
+        },
+      })
       const statuses = async (keys: object): Promise<number[]> => {
         const gateway = await serve(t, {
           catalog,
-          routes: [{ id: 'all', policies: [{ use: 'busy' }], respond: { status: 204 }, ...keys }],
+          routes: [{ id: 'all', policies: [{ use: 'p' }], respond: { status: 204 }, ...keys }],
         })
         const seen: number[] = []
         for (let i = 0; i < 3; i++) seen.push((await fetch(gateway.url)).status)

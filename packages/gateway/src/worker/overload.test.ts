@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Catalog, Policy } from '@sluice/core'
+import { FAKE_POLICIES, fakeCatalog } from '../testing/fake-policy.js'
 import { startGateway, until } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 import { statusesOf } from '../testing/raw-client.js'
@@ -15,17 +15,19 @@ for (const engine of ['uws', 'node'] as const) {
   test(`${engine}: an overloaded worker answers all waiting requests, and runs no policy for refused ones`, async (t) => {
     const origin = await httpOrigin(t, (_, res) => res.end('ok'))
     let runs = 0
-    const catalog = catalogOf(() => {
-      runs++
-      burn(POLICY_MS)
+    const catalog = fakeCatalog({
+      onRequest: () => {
+        runs++
+        burn(POLICY_MS)
+        return null
+      },
     })
-    const policies = [{ id: 'busy', use: 'busy', with: {}, when: null, onError: 'fail' as const }]
     const gateway = await startGateway(
       t,
       {
         listener: { engine },
         upstreams: [{ urls: [origin.url] }],
-        routes: [{ id: 'all', policies }],
+        routes: [{ id: 'all', policies: FAKE_POLICIES }],
         maxLoopDelayMs: 100,
       },
       { catalog },
@@ -48,22 +50,6 @@ for (const engine of ['uws', 'node'] as const) {
     assert.ok(served > 0 && served < CLIENTS * 0.8, `${served} were served`)
     assert.equal(statuses.filter((status) => status === 503).length, CLIENTS - served)
   })
-}
-
-function catalogOf(work: () => void): Catalog {
-  const busy: Policy = {
-    name: 'busy',
-    summary: 'Takes processor time.',
-    schema: {} as Policy['schema'],
-    compile: () => ({
-      name: 'busy',
-      onRequest: () => {
-        work()
-        return null
-      },
-    }),
-  }
-  return new Map([['busy', busy]])
 }
 
 function burn(ms: number): void {

@@ -9,6 +9,8 @@ import { WaitingRequest } from './waiting-request.js'
 
 const PLAN = { maxLoopDelayMs: 100, maxInFlight: null, retryAfterMs: 1000 }
 const [LOW, NORMAL, CRITICAL] = [0, 1, 2]
+/** With it, the clients of these tests have different lanes. */
+const SEED = 0.5
 
 interface Asked {
   readonly client?: string
@@ -30,7 +32,7 @@ class Trial {
 
   constructor(t: TestContext, { maxLoopDelayMs = 100 } = {}) {
     t.mock.method(performance, 'now', () => this.#mono)
-    this.admission = new Admission(() => ({ mono: this.#mono, cpuMs: this.#cpuMs }))
+    this.admission = new Admission(() => ({ mono: this.#mono, cpuMs: this.#cpuMs }), SEED)
     this.admission.configure({ ...PLAN, maxLoopDelayMs })
     this.check()
   }

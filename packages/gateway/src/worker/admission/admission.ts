@@ -5,6 +5,7 @@ import { type Clocks, processClocks, workBetween } from '../../lib/process-clock
 import { clientNetwork } from '../../listen/client-network.js'
 import type { Sample } from '../../telemetry/sample.js'
 import { label } from '../../telemetry/text-format.js'
+import { hashText } from '../../upstream/request-key.js'
 import { FairQueue } from './fair-queue.js'
 import type { WaitingRequest } from './waiting-request.js'
 
@@ -78,16 +79,17 @@ export class Admission {
   /** Processor time left for refusals, and used for them since the last turn, in milliseconds. */
   #refusalCreditMs = 0
   #refusalsMs = 0
-  /** Random, so that clients cannot choose addresses that share a lane with another client's. */
-  readonly #seed = Math.floor(Math.random() * 2 ** 31)
+  readonly #seed: number
   #maxDelayMs = OFF.maxLoopDelayMs
   #maxInFlight: readonly number[] = []
   #overloaded = refuseFor('', OFF)
   #delayed = refuseFor('', OFF)
   #spent = refuseFor('', OFF)
 
-  constructor(readClocks: () => Clocks = processClocks) {
+  /** @param seed random, so that clients cannot choose addresses that share a lane with another client's. */
+  constructor(readClocks: () => Clocks = processClocks, seed = Math.random()) {
     this.#readClocks = readClocks
+    this.#seed = seed
     this.configure(OFF)
   }
 
@@ -153,7 +155,7 @@ export class Admission {
   /** Adds a request that has to wait, or refuses it. */
   add(request: WaitingRequest): void {
     this.#started--
-    const key = hashOf(request.route.id, hashOf(clientNetwork(request.x.clientIp), this.#seed))
+    const key = hashText(`${this.#seed} ${clientNetwork(request.x.clientIp)} ${request.route.id}`)
     let queue = this.#queue
     if (this.#isTooLate(request, key)) {
       this.#shed[request.route.criticality]!++
@@ -263,13 +265,6 @@ export class Admission {
     this.#refusalCreditMs -= costMs
     this.#refusalsMs += costMs
   }
-}
-
-/** FNV-1a. */
-function hashOf(text: string, seed: number): number {
-  let hash = seed
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 16_777_619)
-  return hash
 }
 
 function refuseFor(detail: string, { retryAfterMs }: OverloadPlan): Reply {
